@@ -21,9 +21,9 @@
 /* ---- The other command --------------------------------------------------------------------- */
 
 struct other_command {
-    struct as_str text;             /* its words, each with its end; variables cut in two */
-    const char **word;              /* ends with NULL */
-    struct assay_setting *variable; /* "env:NAME", that stand before it */
+    struct as_str text;          /* its words, each with its end; variables cut in two */
+    const char **word;           /* ends with NULL */
+    struct as_setting *variable; /* "env:NAME", that stand before it */
     struct as_str names;
     size_t variable_n;
 };
@@ -53,16 +53,16 @@ static int make_variable_settings(struct other_command *it)
         as_str_append(&it->names, "", 1);
     }
     if (it->names.failed)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t i = 0; i < it->variable_n; i++) {
-        it->variable[i] = (struct assay_setting){.name = it->names.p + at,
-                                                 .value = it->word[i] + name_n_of(it->word[i]) + 1};
+        it->variable[i] = (struct as_setting){.name = it->names.p + at,
+                                              .value = it->word[i] + name_n_of(it->word[i]) + 1};
         at += strlen(it->names.p + at) + 1;
     }
     return 0;
 }
 
-static int read_other(struct other_command *it, const char *text, struct assay_error *err)
+static int read_other(struct other_command *it, const char *text, struct as_error *err)
 {
     const int n = as_shell_split(text, &it->text, err);
     if (n < 0)
@@ -77,7 +77,7 @@ static int read_other(struct other_command *it, const char *text, struct assay_e
     while (it->variable_n < (size_t)n && name_n_of(it->word[it->variable_n]))
         it->variable_n++;
     if (it->variable_n == (size_t)n)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--against: '%s' has no command; use --against './program' -- ./other",
                             text);
     return make_variable_settings(it) < 0 ? as_error_nomem(err, "the words of a command") : 0;
@@ -89,11 +89,11 @@ static int read_other(struct other_command *it, const char *text, struct assay_e
 struct both {
     const struct other_command *other;
     int64_t first[2];
-    struct assay_setting planned; /* how many pairs */
+    struct as_setting planned; /* how many pairs */
 };
 
 static int run_one(struct as_series *series, struct both *both, int side, const char *what,
-                   struct assay_error *err)
+                   struct as_error *err)
 {
     static const char *const label[] = {"A", "B"};
     int64_t run_id;
@@ -102,7 +102,7 @@ static int run_one(struct as_series *series, struct both *both, int side, const 
                                           is_b ? both->other->word + both->other->variable_n
                                                : (const char *const *)series->cli->args.positional,
                                       .kind = what   ? "warm-up"
-                                              : is_b ? ASSAY_AGAINST
+                                              : is_b ? AS_AGAINST
                                                      : "repeat",
                                       .label = label[side],
                                       .what = what ? what : label[side],
@@ -122,17 +122,17 @@ static int run_one(struct as_series *series, struct both *both, int side, const 
 }
 
 /* Decides whether the series may end: the answer is certain. */
-static int is_certain(struct as_series *series, bool *certain, struct assay_error *err)
+static int is_certain(struct as_series *series, bool *certain, struct as_error *err)
 {
-    struct assay_alternation *it;
-    AS_TRY(assay_compare_alternation(series->experiment, &it, err));
-    *certain = it && it->is_look && it->verdict != ASSAY_ALTERNATION_OPEN;
-    assay_alternation_free(&it);
+    struct as_alternation *it;
+    AS_TRY(as_compare_alternation(series->experiment, &it, err));
+    *certain = it && it->is_look && it->verdict != AS_ALTERNATION_OPEN;
+    as_alternation_free(&it);
     return 0;
 }
 
 static int run_both(struct as_series *series, struct both *both, size_t pair_n, size_t warm_up_n,
-                    struct assay_error *err)
+                    struct as_error *err)
 {
     bool certain = false;
     for (size_t i = 0; i < 2 * warm_up_n && !series->is_over; i++)
@@ -150,20 +150,20 @@ static int run_both(struct as_series *series, struct both *both, size_t pair_n, 
 }
 
 static int parse_pair_counts(struct as_cli *cli, size_t *pair_n, size_t *warm_up_n,
-                             struct assay_error *err)
+                             struct as_error *err)
 {
     const struct as_arguments *args = &cli->args;
     *pair_n = as_given(args, AS_OPTION_RUNS) ? args->number[AS_OPTION_RUNS] : PAIRS_DEFAULT;
     *warm_up_n = args->number[AS_OPTION_WARM_UP];
     if (!args->positional_n)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "repeat: --against needs a second command; use 'assay repeat "
                             "--against './other' -- ./program'");
     if (*pair_n < 2 || *pair_n > PAIRS_MOST)
-        return as_error_set(err, ASSAY_ERR_USAGE, "--runs: %zu is out of range; use 2 to %d pairs",
+        return as_error_set(err, AS_ERR_USAGE, "--runs: %zu is out of range; use 2 to %d pairs",
                             *pair_n, PAIRS_MOST);
     if (*warm_up_n > PAIRS_MOST)
-        return as_error_set(err, ASSAY_ERR_USAGE, "--warm-up: %zu is out of range; use 0 to %d",
+        return as_error_set(err, AS_ERR_USAGE, "--warm-up: %zu is out of range; use 0 to %d",
                             *warm_up_n, PAIRS_MOST);
     return 0;
 }
@@ -171,9 +171,9 @@ static int parse_pair_counts(struct as_cli *cli, size_t *pair_n, size_t *warm_up
 /* ---- Text ---------------------------------------------------------------------------------- */
 
 /* "B is 12.3 % slower than A (95 %: 11.0 to 13.6 %)". */
-static void show_verdict(struct as_cli *cli, const struct assay_alternation *it)
+static void show_verdict(struct as_cli *cli, const struct as_alternation *it)
 {
-    const struct assay_quantity *by = &it->difference_pct;
+    const struct as_bounded_value *by = &it->difference_pct;
     const double sign = by->value < 0 ? -1 : 1;
     const double low = sign * (sign > 0 ? by->low : by->high),
                  high = sign * (sign > 0 ? by->high : by->low);
@@ -181,22 +181,22 @@ static void show_verdict(struct as_cli *cli, const struct assay_alternation *it)
         as_cli_print(cli, "  too few runs for a comparison; at least three pairs are needed\n");
         return;
     }
-    if (it->verdict == ASSAY_ALTERNATION_EQUAL)
+    if (it->verdict == AS_ALTERNATION_EQUAL)
         as_cli_print(cli,
                      "  B takes as long as A within %d %%: %+.2f %% (95 %%: %+.2f to %+.2f "
                      "%%)\n",
-                     ASSAY_ALTERNATION_EQUAL_PCT, by->value, by->low, by->high);
-    else if (it->verdict == ASSAY_ALTERNATION_OPEN)
+                     AS_ALTERNATION_EQUAL_PCT, by->value, by->low, by->high);
+    else if (it->verdict == AS_ALTERNATION_OPEN)
         as_cli_print(cli, "  no difference is certain: %+.2f %% (95 %%: %+.2f to %+.2f %%)\n",
                      by->value, by->low, by->high);
     else
         as_cli_print(cli, "  B is %s than A: it takes %.2f %% %s (95 %%: %.2f to %.2f %%)\n",
-                     assay_alternation_word(it->verdict), sign * by->value,
+                     as_alternation_word(it->verdict), sign * by->value,
                      sign > 0 ? "longer" : "less", low, high);
 }
 
-static int show_alternation_text(struct as_cli *cli, const struct assay_alternation *it,
-                                 struct assay_error *err)
+static int show_alternation_text(struct as_cli *cli, const struct as_alternation *it,
+                                 struct as_error *err)
 {
     const struct as_column column[] = {{.title = ""},
                                        {.title = "runs", .align = AS_ALIGN_RIGHT},
@@ -210,7 +210,7 @@ static int show_alternation_text(struct as_cli *cli, const struct assay_alternat
     as_out_c(&cli->out, '\n');
     as_table_init(&table, column, sizeof column / sizeof *column);
     for (int i = 0; i < 2; i++) {
-        const struct assay_alternation_side *side = &it->side[i];
+        const struct as_alternation_side *side = &it->side[i];
         as_table_string(&table, side->name);
         as_table_u64(&table, side->repeat_n);
         as_cell_seconds(&table, side->wall_s.origin ? side->wall_s.value : NAN);
@@ -225,7 +225,7 @@ static int show_alternation_text(struct as_cli *cli, const struct assay_alternat
     return rc;
 }
 
-static void show_alternation_csv(struct as_cli *cli, const struct assay_alternation *it)
+static void show_alternation_csv(struct as_cli *cli, const struct as_alternation *it)
 {
     static const char *const names[] = {"of", "run_id", "wall_s"};
     struct as_csv csv;
@@ -239,47 +239,45 @@ static void show_alternation_csv(struct as_cli *cli, const struct assay_alternat
     }
 }
 
-int as_against_show(struct as_cli *cli, struct assay_experiment *experiment,
-                    struct assay_error *err)
+int as_against_show(struct as_cli *cli, struct as_experiment *experiment, struct as_error *err)
 {
-    struct assay_alternation *it;
+    struct as_alternation *it;
     int rc = 0;
-    AS_TRY(assay_compare_alternation(experiment, &it, err));
+    AS_TRY(as_compare_alternation(experiment, &it, err));
     if (!it)
         return 0;
     if (cli->format == AS_FORMAT_JSON) {
         struct as_json json;
         as_compared_json_begin(&json, cli, experiment, "alternation");
-        assay_report_alternation_json(it, &json);
+        as_report_alternation_json(it, &json);
         as_compared_json_end(&json);
     } else if (cli->format == AS_FORMAT_CSV) {
         show_alternation_csv(cli, it);
     } else {
         rc = show_alternation_text(cli, it, err);
     }
-    assay_alternation_free(&it);
+    as_alternation_free(&it);
     return rc < 0 ? rc : 1;
 }
 
 /* ---- The whole ----------------------------------------------------------------------------- */
 
 static int run_series(struct as_cli *cli, const struct other_command *other, size_t pair_n,
-                      size_t warm_up_n, struct assay_error *err)
+                      size_t warm_up_n, struct as_error *err)
 {
     struct as_series series;
-    struct as_external_load load;
+    struct as_external_watch load;
     struct as_str name = {0};
     char planned[32];
     const char *const *command = (const char *const *)cli->args.positional;
-    struct both both = {.other = other,
-                        .planned = {.name = ASSAY_ALTERNATION_RUNS, .value = planned}};
+    struct both both = {.other = other, .planned = {.name = AS_ALTERNATION_RUNS, .value = planned}};
     snprintf(planned, sizeof planned, "%zu", pair_n);
     as_external_begin(&load);
     int rc = as_series_begin(&series, cli, 2 * (pair_n + warm_up_n), command, &name, err);
     if (rc == 0)
         rc = run_both(&series, &both, pair_n, warm_up_n, err);
     if (both.first[1]) {
-        struct assay_error late = {0};
+        struct as_error late = {0};
         as_external_load_print(cli, &load);
         const int shown = as_against_show(cli, series.experiment, rc < 0 ? &late : err);
         rc = rc < 0 ? rc : shown < 0 ? shown : 0;
@@ -289,7 +287,7 @@ static int run_series(struct as_cli *cli, const struct other_command *other, siz
     return rc;
 }
 
-int as_against_run(struct as_cli *cli, struct assay_error *err)
+int as_against_run(struct as_cli *cli, struct as_error *err)
 {
     struct other_command other = {0};
     size_t pair_n, warm_up_n;

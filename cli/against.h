@@ -10,10 +10,9 @@
 
 /* Runs the command (A) and that of --against (B) alternately until the faster one is certain,
  * and prints the result. Errors: USAGE, those of running. */
-int as_against_run(struct as_cli *cli, struct assay_error *err);
+int as_against_run(struct as_cli *cli, struct as_error *err);
 
 /* Shows what an experiment holds of two commands in turns; 0 when there is none, else 1. */
-int as_against_show(struct as_cli *cli, struct assay_experiment *experiment,
-                    struct assay_error *err);
+int as_against_show(struct as_cli *cli, struct as_experiment *experiment, struct as_error *err);
 
 #endif

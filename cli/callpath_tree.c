@@ -83,20 +83,20 @@ static void append_statement(struct path_tree *tree, const struct as_report_view
 }
 
 /* Appends the key of a path; `path` is the column of its number. */
-static struct as_view key_at(struct path_tree *tree, struct assay_rows *rows, int path)
+static struct as_view key_at(struct path_tree *tree, struct as_rows *rows, int path)
 {
     struct as_str key = {0};
 
-    as_str_appendf(&key, "%lld %lld %lld", (long long)assay_rows_integer(rows, COL_RUN),
-                   (long long)assay_rows_integer(rows, path),
-                   (long long)assay_rows_integer(rows, path + 1));
+    as_str_appendf(&key, "%lld %lld %lld", (long long)as_rows_integer(rows, COL_RUN),
+                   (long long)as_rows_integer(rows, path),
+                   (long long)as_rows_integer(rows, path + 1));
     const char *kept = as_arena_strndup(&tree->arena, as_str_z(&key), key.n);
     const struct as_view view = {kept, kept ? key.n : 0};
     as_str_fini(&key);
     return view;
 }
 
-static const char *text_at(struct path_tree *tree, struct assay_rows *rows, int column)
+static const char *text_at(struct path_tree *tree, struct as_rows *rows, int column)
 {
     struct as_str text = {0};
     const struct as_cell cell = as_cell_of_row(rows, column);
@@ -119,14 +119,14 @@ static void add_child(struct path_tree *tree, uint32_t parent, uint32_t child)
     tree->row.at[child].level = above->level + 1;
 }
 
-static int add_path(struct path_tree *tree, struct assay_rows *rows, struct assay_error *err)
+static int add_path(struct path_tree *tree, struct as_rows *rows, struct as_error *err)
 {
     const uint32_t number = (uint32_t)tree->row.n;
     const struct as_view key = key_at(tree, rows, COL_PATH);
     const struct as_view parent = key_at(tree, rows, COL_PARENT);
     struct path_row row = {.name = text_at(tree, rows, COL_NAME),
                            .category = text_at(tree, rows, COL_CATEGORY),
-                           .run = assay_rows_integer(rows, COL_RUN),
+                           .run = as_rows_integer(rows, COL_RUN),
                            .parent = parent.p ? as_map_view_get(&tree->by_key, parent) : NO_ROW,
                            .first = NO_ROW,
                            .last = NO_ROW,
@@ -143,21 +143,21 @@ static int add_path(struct path_tree *tree, struct assay_rows *rows, struct assa
 }
 
 static int read_paths(struct path_tree *tree, const struct as_report_view *view,
-                      struct assay_experiment *experiment, struct assay_error *err)
+                      struct as_experiment *experiment, struct as_error *err)
 {
-    struct assay_rows *rows = NULL;
+    struct as_rows *rows = NULL;
     struct as_str sql = {0};
 
     append_statement(tree, view, &sql);
     int rc = sql.failed ? as_error_nomem(err, "the statement")
-                        : assay_rows_open(experiment, as_str_z(&sql), &rows, err);
+                        : as_rows_open(experiment, as_str_z(&sql), &rows, err);
     as_str_fini(&sql);
     AS_TRY(rc);
-    assay_rows_bind_integer(rows, 1, (int64_t)tree->cli->args.number[AS_OPTION_RUN]);
-    while ((rc = assay_rows_next(rows, err)) > 0)
+    as_rows_bind_integer(rows, 1, (int64_t)tree->cli->args.number[AS_OPTION_RUN]);
+    while ((rc = as_rows_next(rows, err)) > 0)
         if ((rc = add_path(tree, rows, err)) < 0)
             break;
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc;
 }
 
@@ -232,7 +232,7 @@ static uint32_t next_in_tree(const struct path_tree *tree, uint32_t number)
     return number == NO_ROW ? NO_ROW : tree->row.at[number].next;
 }
 
-static int print_tree(struct path_tree *tree, struct assay_error *err)
+static int print_tree(struct path_tree *tree, struct as_error *err)
 {
     const size_t column_n = tree->with_run + tree->number_n + 1;
     struct as_table table;
@@ -255,8 +255,7 @@ static int print_tree(struct path_tree *tree, struct assay_error *err)
 }
 
 int as_callpath_tree_show(struct as_cli *cli, const struct as_report_view *view,
-                          struct assay_experiment *experiment, bool with_run,
-                          struct assay_error *err)
+                          struct as_experiment *experiment, bool with_run, struct as_error *err)
 {
     struct path_tree tree = {.cli = cli, .with_run = with_run};
     unsigned deepest = 0;

@@ -14,7 +14,6 @@
  * of the run. Errors: those of reading; NOMEM.
  */
 int as_callpath_tree_show(struct as_cli *cli, const struct as_report_view *view,
-                          struct assay_experiment *experiment, bool with_run,
-                          struct assay_error *err);
+                          struct as_experiment *experiment, bool with_run, struct as_error *err);
 
 #endif

@@ -129,7 +129,7 @@ void as_cli_csv(struct as_cli *cli, struct as_csv *csv)
 }
 
 /* Results beside that of --output: refused before anything is measured. */
-static int check_further_outputs(const struct as_arguments *args, struct assay_error *err)
+static int check_further_outputs(const struct as_arguments *args, struct as_error *err)
 {
     static const enum as_option_id output[] = {
         AS_OPTION_PLAN, AS_OPTION_SAVE, AS_OPTION_EXPORT_FIGURES, AS_OPTION_TRACE_WRITE_FILTER};
@@ -140,7 +140,7 @@ static int check_further_outputs(const struct as_arguments *args, struct assay_e
     return 0;
 }
 
-int as_cli_init(struct as_cli *cli, struct assay_error *err)
+int as_cli_init(struct as_cli *cli, struct as_error *err)
 {
     const bool is_result =
         !as_given(&cli->args, AS_OPTION_HELP) && !as_given(&cli->args, AS_OPTION_VERSION);
@@ -151,7 +151,7 @@ int as_cli_init(struct as_cli *cli, struct assay_error *err)
         AS_TRY(as_formats_check(&cli->args, err));
     if (as_given(&cli->args, AS_OPTION_EXPERIMENT) &&
         strcmp(cli->args.value[AS_OPTION_EXPERIMENT], "-") == 0)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--output: an experiment is a directory, not standard output; use "
                             "--output NAME.assay");
     AS_TRY(check_further_outputs(&cli->args, err));
@@ -184,7 +184,7 @@ static bool has_result(const struct as_cli *cli)
 
 static void finish_output(struct as_cli *cli)
 {
-    struct assay_error err = {0};
+    struct as_error err = {0};
     const int rc = as_out_flush(&cli->out, &err);
     const bool is_good = rc == 0 && has_result(cli);
 
@@ -192,7 +192,7 @@ static void finish_output(struct as_cli *cli)
         cli->status = cli->status ? cli->status : 1;
     else if (rc < 0)
         as_cli_complain(cli, &err);
-    if (as_outfile_end(&cli->file, is_good ? 0 : ASSAY_ERR_IO, &err) < 0 && is_good)
+    if (as_outfile_end(&cli->file, is_good ? 0 : AS_ERR_IO, &err) < 0 && is_good)
         as_cli_complain(cli, &err);
     as_out_fini(&cli->out);
 }
@@ -222,18 +222,18 @@ static void emit_refusal(const char *text)
     as_str_fini(&line);
 }
 
-void as_cli_complain(struct as_cli *cli, const struct assay_error *err)
+void as_cli_complain(struct as_cli *cli, const struct as_error *err)
 {
-    const int status = assay_error_exit_status(err->code);
+    const int status = as_error_exit_status(err->code);
 
     /* If a file was truncated meanwhile, its content is not the fault: main says that. */
-    if (err->code == ASSAY_ERR_TRUNCATED || as_filemap_check(NULL) == 0)
-        emit_refusal(err->text[0] ? err->text : assay_error_summary(err->code));
+    if (err->code == AS_ERR_TRUNCATED || as_filemap_check(NULL) == 0)
+        emit_refusal(err->text[0] ? err->text : as_error_summary(err->code));
     if (status > cli->status)
         cli->status = status;
 }
 
-void as_cli_refuse(struct as_cli *cli, const char *path, const struct assay_error *err)
+void as_cli_refuse(struct as_cli *cli, const char *path, const struct as_error *err)
 {
     const size_t n = strlen(err->text) + 1;
     char *text = as_malloc(n);
@@ -266,44 +266,44 @@ void as_cli_note(const struct as_cli *cli, const char *fmt, ...)
 /* ---- Binaries ---------------------------------------------------------------------------- */
 
 /* Splits "OLD=NEW" of the command line in place. */
-static int source_map(struct as_cli *cli, struct assay_source_map *map, struct assay_error *err)
+static int source_map(struct as_cli *cli, struct as_source_map *map, struct as_error *err)
 {
     as_vec_foreach (&cli->args.list[AS_OPTION_SOURCE_MAP], it) {
         const char *equals = strchr(*it, '=');
         char *from = equals && equals != *it ? as_malloc((size_t)(equals - *it) + 1) : NULL;
 
         if (!equals || equals == *it)
-            return as_error_set(err, ASSAY_ERR_USAGE,
-                                "--source-map: invalid value '%s'; use OLD=NEW", *it);
+            return as_error_set(err, AS_ERR_USAGE, "--source-map: invalid value '%s'; use OLD=NEW",
+                                *it);
         if (!from)
             return as_error_nomem(err, "the source map");
         memcpy(from, *it, (size_t)(equals - *it));
         from[equals - *it] = '\0';
-        *map++ = (struct assay_source_map){from, equals + 1};
+        *map++ = (struct as_source_map){from, equals + 1};
     }
     return 0;
 }
 
-int as_cli_open_object(struct as_cli *cli, const char *path, struct assay_object **out,
-                       struct assay_error *err)
+int as_cli_open_object(struct as_cli *cli, const char *path, struct as_object **out,
+                       struct as_error *err)
 {
     const size_t n = cli->args.list[AS_OPTION_SOURCE_MAP].n;
-    struct assay_source_map *map = as_calloc(n + 1, sizeof *map);
-    const struct assay_object_options options = {map, n, cli->args.value[AS_OPTION_DEBUG_DIR]};
+    struct as_source_map *map = as_calloc(n + 1, sizeof *map);
+    const struct as_object_options options = {map, n, cli->args.value[AS_OPTION_DEBUG_DIR]};
     int rc = map ? source_map(cli, map, err) : as_error_nomem(err, "the source map");
 
     if (rc == 0)
-        rc = assay_object_open(path, &options, out, err);
+        rc = as_object_open(path, &options, out, err);
     for (size_t i = 0; map && i < n; i++)
         as_free((void *)map[i].from);
     as_free(map);
     return rc;
 }
 
-struct assay_object *as_cli_open(struct as_cli *cli, const char *path)
+struct as_object *as_cli_open(struct as_cli *cli, const char *path)
 {
-    struct assay_object *object = NULL;
-    struct assay_error err = {0};
+    struct as_object *object = NULL;
+    struct as_error err = {0};
 
     if (as_cli_open_object(cli, path, &object, &err) < 0) {
         as_cli_refuse(cli, path, &err);

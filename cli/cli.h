@@ -37,7 +37,7 @@ struct as_cli {
 };
 
 /* Results: where they go and how they look. Errors: IO (the file cannot be created). */
-int as_cli_init(struct as_cli *cli, struct assay_error *err);
+int as_cli_init(struct as_cli *cli, struct as_error *err);
 /* Flushes, says when the result could not be written, frees; returns the exit status. */
 int as_cli_fini(struct as_cli *cli);
 
@@ -64,22 +64,22 @@ void as_cli_share(struct as_cli *cli, double share, const char *text);
 void as_cli_fact(struct as_cli *cli, const char *title, const char *value);
 
 /* "assay: sentence" on stderr; remembers the exit status of the code. */
-void as_cli_complain(struct as_cli *cli, const struct assay_error *err);
+void as_cli_complain(struct as_cli *cli, const struct as_error *err);
 /* As as_cli_complain for the input `path`, which JSON output lists under "errors". */
-void as_cli_refuse(struct as_cli *cli, const char *path, const struct assay_error *err);
+void as_cli_refuse(struct as_cli *cli, const char *path, const struct as_error *err);
 /* "assay: sentence" on stderr unless --quiet. */
 void as_cli_note(const struct as_cli *cli, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Opens `path` with --source-map and --debug-dir. NULL after having refused it. */
-struct assay_object *as_cli_open(struct as_cli *cli, const char *path);
-/* The same for callers with error texts of their own. Errors: those of assay_object_open; USAGE. */
-int as_cli_open_object(struct as_cli *cli, const char *path, struct assay_object **out,
-                       struct assay_error *err);
+struct as_object *as_cli_open(struct as_cli *cli, const char *path);
+/* The same for callers with error texts of their own. Errors: those of as_object_open; USAGE. */
+int as_cli_open_object(struct as_cli *cli, const char *path, struct as_object **out,
+                       struct as_error *err);
 
 /* One function per verb, each in a file of its own. Returns 0 or an error code with a sentence
  * in `err`. */
-#define VERB(id, name, ...) int as_verb_##name(struct as_cli *cli, struct assay_error *err);
+#define VERB(id, name, ...) int as_verb_##name(struct as_cli *cli, struct as_error *err);
 #include "options.def"
 
 #endif

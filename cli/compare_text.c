@@ -23,7 +23,7 @@ static int digits_of(double pct)
 }
 
 /* '!' slower and '+' faster, significantly; '?' too few samples to say. */
-static void cell_difference(struct as_table *table, const struct assay_quantity *it,
+static void cell_difference(struct as_table *table, const struct as_bounded_value *it,
                             bool is_significant, bool is_tested)
 {
     if (!it->origin) {
@@ -38,7 +38,7 @@ static void cell_difference(struct as_table *table, const struct assay_quantity 
         as_table_style(table, it->value > 0 ? AS_STYLE_RED : AS_STYLE_GREEN);
 }
 
-static void cell_signed(struct as_table *table, const struct assay_quantity *it)
+static void cell_signed(struct as_table *table, const struct as_bounded_value *it)
 {
     if (!it->origin || isinf(it->low) || isinf(it->high))
         as_table_string(table, NULL);
@@ -52,8 +52,7 @@ static char letter(size_t side)
     return (char)('A' + side);
 }
 
-static int show_sides(struct as_cli *cli, const struct assay_comparison *it,
-                      struct assay_error *err)
+static int show_sides(struct as_cli *cli, const struct as_comparison *it, struct as_error *err)
 {
     const struct as_column column[] = {{.title = ""},
                                        {.title = "runs", .align = AS_ALIGN_RIGHT},
@@ -65,7 +64,7 @@ static int show_sides(struct as_cli *cli, const struct assay_comparison *it,
     struct as_table table;
     as_table_init(&table, column, sizeof column / sizeof *column);
     for (size_t i = 0; i < it->side_n; i++) {
-        const struct assay_compare_side *side = &it->side[i];
+        const struct as_compare_side *side = &it->side[i];
         as_table_f(&table, "%c", letter(i));
         as_table_u64(&table, side->repeat_n);
         as_cell_seconds(&table, side->wall_s.value);
@@ -80,15 +79,15 @@ static int show_sides(struct as_cli *cli, const struct assay_comparison *it,
     return rc;
 }
 
-static const char *code_word(const struct assay_comparison *it, const struct assay_compare_row *row,
+static const char *code_word(const struct as_comparison *it, const struct as_compare_row *row,
                              char *text, size_t size_b)
 {
-    const struct assay_compare_cell *first = &row->cell[0], *last = &row->cell[it->side_n - 1];
+    const struct as_compare_cell *first = &row->cell[0], *last = &row->cell[it->side_n - 1];
     if (!last->difference_pct.origin)
         return "";
-    if (last->code == ASSAY_CODE_SAME)
+    if (last->code == AS_CODE_SAME)
         return "same";
-    if (last->code == ASSAY_CODE_UNKNOWN)
+    if (last->code == AS_CODE_UNKNOWN)
         return "?";
     if (first->instruction_n < 0 || last->instruction_n < 0)
         return "differs";
@@ -97,8 +96,8 @@ static const char *code_word(const struct assay_comparison *it, const struct ass
     return text;
 }
 
-static void row_cells(struct as_table *table, const struct assay_comparison *it,
-                      const struct assay_compare_row *row)
+static void row_cells(struct as_table *table, const struct as_comparison *it,
+                      const struct as_compare_row *row)
 {
     char code[64];
     for (size_t i = 0; i < it->side_n; i++)
@@ -109,9 +108,8 @@ static void row_cells(struct as_table *table, const struct assay_comparison *it,
     if (it->side_n == 2)
         cell_signed(table, &row->cell[1].difference_pct);
     as_table_string(table, code_word(it, row, code, sizeof code));
-    as_table_string(table, row->aligned_by == ASSAY_ALIGNED_ALONE
-                               ? "alone"
-                               : assay_aligned_word(row->aligned_by));
+    as_table_string(table, row->aligned_by == AS_ALIGNED_ALONE ? "alone"
+                                                               : as_aligned_word(row->aligned_by));
     as_table_string(table, row->object.where);
     as_table_string(table, row->object.name);
 }
@@ -124,10 +122,10 @@ static bool fits(const struct as_str *line, const char *item, bool is_last, size
 }
 
 /* "-O2 -> -O3; packed arithmetic 0 -> 96 %; 2 more" of one side against the first. */
-static void differs_line(struct as_str *line, const struct assay_compare_cell *cell,
-                         const char *side, size_t width)
+static void differs_line(struct as_str *line, const struct as_compare_cell *cell, const char *side,
+                         size_t width)
 {
-    const bool is_same = cell->code == ASSAY_CODE_SAME;
+    const bool is_same = cell->code == AS_CODE_SAME;
     const size_t n = cell->differs_n + is_same;
     const size_t empty = strlen(side);
     as_str_appendz(line, side);
@@ -142,14 +140,14 @@ static void differs_line(struct as_str *line, const struct assay_compare_cell *c
 }
 
 /* Only under rows with a significant difference of times, to keep the output short. */
-static void row_differs(struct as_table *table, const struct assay_comparison *it,
-                        const struct assay_compare_row *row, size_t width)
+static void row_differs(struct as_table *table, const struct as_comparison *it,
+                        const struct as_compare_row *row, size_t width)
 {
     for (size_t s = 1; s < it->side_n; s++) {
-        const struct assay_compare_cell *cell = &row->cell[s];
+        const struct as_compare_cell *cell = &row->cell[s];
         const char side[] = {letter(s), ':', ' ', '\0'};
         struct as_str line = {0};
-        if (!cell->significant || (!cell->differs_n && cell->code != ASSAY_CODE_SAME))
+        if (!cell->significant || (!cell->differs_n && cell->code != AS_CODE_SAME))
             continue;
         differs_line(&line, cell, it->side_n > 2 ? side : "", width);
         table->failed |= line.failed;
@@ -158,7 +156,7 @@ static void row_differs(struct as_table *table, const struct assay_comparison *i
     }
 }
 
-static size_t row_columns(const struct assay_comparison *it, enum assay_object_kind kind,
+static size_t row_columns(const struct as_comparison *it, enum as_object_kind kind,
                           char (*title)[16], struct as_column *column)
 {
     size_t n = 0;
@@ -182,8 +180,8 @@ static size_t row_columns(const struct assay_comparison *it, enum assay_object_k
     return n;
 }
 
-static int show_rows(struct as_cli *cli, const struct assay_comparison *it,
-                     enum assay_object_kind kind, struct assay_error *err)
+static int show_rows(struct as_cli *cli, const struct as_comparison *it, enum as_object_kind kind,
+                     struct as_error *err)
 {
     struct as_column column[2 * AS_SIDES_MOST + 6];
     char title[2 * AS_SIDES_MOST][16];
@@ -213,7 +211,7 @@ static const struct {
     {"cqa_vec_eff_all_pct", "width %", false}, {"cqa_limit", "limited by", true}};
 enum { CODE_CELLS = sizeof code_cell / sizeof *code_cell };
 
-static const char *code_text(const struct assay_compare_row *row, const char *name, size_t side)
+static const char *code_text(const struct as_compare_row *row, const char *name, size_t side)
 {
     for (size_t i = 0; i < row->cqa_n; i++)
         if (strcmp(row->cqa[i].name, name) == 0)
@@ -222,7 +220,7 @@ static const char *code_text(const struct assay_compare_row *row, const char *na
 }
 
 /* One side alone has nothing to compare. */
-static bool has_codes(const struct assay_comparison *it, const struct assay_compare_row *row)
+static bool has_codes(const struct as_comparison *it, const struct as_compare_row *row)
 {
     size_t n = 0;
     for (size_t s = 0; s < it->side_n; s++)
@@ -230,7 +228,7 @@ static bool has_codes(const struct assay_comparison *it, const struct assay_comp
     return n > 1;
 }
 
-static bool has_any_codes(const struct assay_comparison *it)
+static bool has_any_codes(const struct as_comparison *it)
 {
     for (size_t i = 0; i < it->row_n; i++)
         if (has_codes(it, &it->row[i]))
@@ -239,8 +237,8 @@ static bool has_any_codes(const struct assay_comparison *it)
 }
 
 /* A line a side; those of a loop stand together, its name at the first. */
-static void code_lines(struct as_table *table, const struct assay_comparison *it,
-                       const struct assay_compare_row *row)
+static void code_lines(struct as_table *table, const struct as_comparison *it,
+                       const struct as_compare_row *row)
 {
     for (size_t s = 0; s < it->side_n; s++) {
         as_table_f(table, "%c", letter(s));
@@ -251,8 +249,7 @@ static void code_lines(struct as_table *table, const struct assay_comparison *it
     }
 }
 
-static int show_codes(struct as_cli *cli, const struct assay_comparison *it,
-                      struct assay_error *err)
+static int show_codes(struct as_cli *cli, const struct as_comparison *it, struct as_error *err)
 {
     struct as_column column[CODE_CELLS + 3] = {{.title = ""}};
     const size_t limit = as_compared_limit(cli);
@@ -287,7 +284,7 @@ static int show_codes(struct as_cli *cli, const struct assay_comparison *it,
 /* ---- Around the code ----------------------------------------------------------------------- */
 
 /* A text as a cell: what is not there is not a blank. */
-static const char *fact_text(const struct assay_compare_fact *it, size_t side)
+static const char *fact_text(const struct as_compare_fact *it, size_t side)
 {
     return it->text[side]                          ? it->text[side]
            : strcmp(it->topic, "environment") == 0 ? "(not set)"
@@ -295,8 +292,7 @@ static const char *fact_text(const struct assay_compare_fact *it, size_t side)
                                                    : "?";
 }
 
-static int show_facts(struct as_cli *cli, const struct assay_comparison *it,
-                      struct assay_error *err)
+static int show_facts(struct as_cli *cli, const struct as_comparison *it, struct as_error *err)
 {
     struct as_column column[AS_SIDES_MOST + 2] = {{.title = ""},
                                                   {.title = "", .shrink = AS_SHRINK_END}};
@@ -321,7 +317,7 @@ static int show_facts(struct as_cli *cli, const struct assay_comparison *it,
     return rc;
 }
 
-int as_compare_show(struct as_cli *cli, const struct assay_comparison *it, struct assay_error *err)
+int as_compare_show(struct as_cli *cli, const struct as_comparison *it, struct as_error *err)
 {
     char found[200];
     static const char *const legend =
@@ -338,8 +334,8 @@ int as_compare_show(struct as_cli *cli, const struct assay_comparison *it, struc
     as_cli_print(cli, "\n");
     AS_TRY(show_sides(cli, it, err));
     AS_TRY(show_facts(cli, it, err));
-    AS_TRY(show_rows(cli, it, ASSAY_OBJECT_FUNCTION, err));
-    AS_TRY(show_rows(cli, it, ASSAY_OBJECT_LOOP, err));
+    AS_TRY(show_rows(cli, it, AS_OBJECT_FUNCTION, err));
+    AS_TRY(show_rows(cli, it, AS_OBJECT_LOOP, err));
     AS_TRY(show_codes(cli, it, err));
     snprintf(found, sizeof found,
              "%zu of %zu differences of functions and loops are significant; at most 5 %% of them "

@@ -7,6 +7,6 @@
 
 #define AS_SIDES_MOST 16
 
-int as_compare_show(struct as_cli *cli, const struct assay_comparison *it, struct assay_error *err);
+int as_compare_show(struct as_cli *cli, const struct as_comparison *it, struct as_error *err);
 
 #endif

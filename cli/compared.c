@@ -22,19 +22,19 @@ bool as_compared_is_shown(const struct as_cli *cli, double time_s, double all_s)
 }
 
 void as_compared_json_begin(struct as_json *json, struct as_cli *cli,
-                            const struct assay_experiment *experiment, const char *key)
+                            const struct as_experiment *experiment, const char *key)
 {
     as_json_init(json, &cli->out, 2);
     as_json_object_begin(json);
     as_json_key(json, "schema");
     as_json_u64(json, 1);
     as_json_key(json, "assay");
-    as_json_string(json, ASSAY_VERSION);
+    as_json_string(json, AS_VERSION);
     as_json_key(json, "command");
     as_json_string(json, as_verbs[cli->args.verb].name);
     if (experiment) {
         as_json_key(json, "experiment");
-        as_json_string(json, assay_experiment_path(experiment));
+        as_json_string(json, as_experiment_path(experiment));
     }
     as_json_key(json, key);
 }
@@ -46,31 +46,31 @@ void as_compared_json_end(struct as_json *json)
 }
 
 int as_compared_read(struct as_cli *cli,
-                     int (*show)(struct as_cli *, struct assay_experiment *, struct assay_error *),
-                     struct assay_error *err)
+                     int (*show)(struct as_cli *, struct as_experiment *, struct as_error *),
+                     struct as_error *err)
 {
-    struct assay_experiment *experiment;
+    struct as_experiment *experiment;
     if (cli->args.positional_n)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--read: there is a command too; remove the command or --read");
-    AS_TRY(assay_experiment_read(cli->args.value[AS_OPTION_READ], &experiment, err));
+    AS_TRY(as_experiment_read(cli->args.value[AS_OPTION_READ], &experiment, err));
     const int rc = show(cli, experiment, err);
-    const int closed = assay_experiment_close(&experiment, rc < 0 ? NULL : err);
+    const int closed = as_experiment_close(&experiment, rc < 0 ? NULL : err);
     return rc < 0 ? rc : closed;
 }
 
-const char *as_compared_word(enum assay_object_kind kind)
+const char *as_compared_word(enum as_object_kind kind)
 {
-    return kind == ASSAY_OBJECT_CATEGORY   ? "category"
-           : kind == ASSAY_OBJECT_FUNCTION ? "function"
-                                           : "loop";
+    return kind == AS_OBJECT_CATEGORY   ? "category"
+           : kind == AS_OBJECT_FUNCTION ? "function"
+                                        : "loop";
 }
 
-const char *as_compared_title(enum assay_object_kind kind)
+const char *as_compared_title(enum as_object_kind kind)
 {
-    return kind == ASSAY_OBJECT_CATEGORY   ? "Categories"
-           : kind == ASSAY_OBJECT_FUNCTION ? "Functions"
-                                           : "Loops";
+    return kind == AS_OBJECT_CATEGORY   ? "Categories"
+           : kind == AS_OBJECT_FUNCTION ? "Functions"
+                                        : "Loops";
 }
 
 void as_compared_heading(struct as_cli *cli, const char *heading)
@@ -80,8 +80,8 @@ void as_compared_heading(struct as_cli *cli, const char *heading)
     as_cli_print(cli, "\n");
 }
 
-int as_compared_table(struct as_cli *cli, enum assay_object_kind kind, struct as_table *table,
-                      size_t row_n, struct assay_error *err)
+int as_compared_table(struct as_cli *cli, enum as_object_kind kind, struct as_table *table,
+                      size_t row_n, struct as_error *err)
 {
     int rc = 0;
 
@@ -115,7 +115,7 @@ void as_cell_seconds(struct as_table *table, double seconds)
         as_table_f(table, "%.*f", estimate_digits(seconds), seconds);
 }
 
-void as_cell_interval(struct as_table *table, const struct assay_quantity *it, double factor,
+void as_cell_interval(struct as_table *table, const struct as_bounded_value *it, double factor,
                       int digits)
 {
     if (!it->origin || isinf(it->low) || isinf(it->high))
@@ -124,14 +124,14 @@ void as_cell_interval(struct as_table *table, const struct assay_quantity *it, d
         as_table_f(table, "%.*f-%.*f", digits, it->low * factor, digits, it->high * factor);
 }
 
-void as_cell_efficiency(struct as_table *table, const struct assay_quantity *it, bool is_alone)
+void as_cell_efficiency(struct as_table *table, const struct as_bounded_value *it, bool is_alone)
 {
     const double pct = 100 * it->value;
     if (!it->origin) {
         as_table_string(table, NULL);
         return;
     }
-    const bool good = pct >= ASSAY_EFFICIENCY_GOOD, fair = pct >= ASSAY_EFFICIENCY_FAIR;
+    const bool good = pct >= AS_EFFICIENCY_GOOD, fair = pct >= AS_EFFICIENCY_FAIR;
     const bool is_bounded = !isinf(it->low) && !isinf(it->high);
     if (is_bounded ? it->high - it->low > AS_EFFICIENCY_UNSURE : !is_alone) {
         as_table_f(table, "%.0f %% ?", pct);
@@ -142,7 +142,7 @@ void as_cell_efficiency(struct as_table *table, const struct assay_quantity *it,
     as_table_style(table, good ? AS_STYLE_GREEN : fair ? AS_STYLE_YELLOW : AS_STYLE_RED);
 }
 
-void as_csv_quantity(struct as_csv *csv, const struct assay_quantity *it)
+void as_csv_quantity(struct as_csv *csv, const struct as_bounded_value *it)
 {
     const bool known = it->origin != 0;
     as_csv_double(csv, known ? it->value : NAN);

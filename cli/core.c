@@ -5,16 +5,16 @@
 #include "base/error.h"
 #include "predict.h"
 
-int as_core_open(struct as_cli *cli, struct assay_uarch **out, struct assay_uarch_choice *choice,
-                 struct assay_error *err)
+int as_core_open(struct as_cli *cli, struct as_uarch **out, struct as_uarch_choice *choice,
+                 struct as_error *err)
 {
     const char *name = cli->args.value[AS_OPTION_MACHINE];
-    struct assay_error none;
+    struct as_error none;
 
-    *choice = (struct assay_uarch_choice){.file = ""};
+    *choice = (struct as_uarch_choice){.file = ""};
     if (name)
-        return assay_uarch_open(name, out, err);
-    const int rc = assay_uarch_open_host(out, choice, &none);
+        return as_uarch_open(name, out, err);
+    const int rc = as_uarch_open_host(out, choice, &none);
     if (choice->damaged.code < 0)
         as_cli_complain(cli, &choice->damaged);
     if (rc == 0)
@@ -25,30 +25,29 @@ int as_core_open(struct as_cli *cli, struct assay_uarch **out, struct assay_uarc
                         as_verbs[cli->args.verb].name, none.text, as_verbs[cli->args.verb].name);
 }
 
-int as_core_fits(const struct assay_uarch *uarch, struct assay_object *object,
-                 struct assay_error *err)
+int as_core_fits(const struct as_uarch *uarch, struct as_object *object, struct as_error *err)
 {
-    const struct assay_object_info *info = assay_object_info(object);
+    const struct as_object_info *info = as_object_info(object);
 
-    if (!info->is_k1om || uarch->set[ASSAY_UARCH_mvex] > 0)
+    if (!info->is_k1om || uarch->set[AS_UARCH_mvex] > 0)
         return 0;
-    return as_error_set(err, ASSAY_ERR_USAGE,
+    return as_error_set(err, AS_ERR_USAGE,
                         "%s: code for Knights Corner (K1OM), but %s has other vectors; use "
                         "--machine knightscorner",
                         info->path, uarch->words);
 }
 
-int as_sampled_open(struct as_cli *cli, const struct assay_object *object,
-                    struct as_quality_sampled *out, struct assay_error *err)
+int as_sampled_open(struct as_cli *cli, const struct as_object *object,
+                    struct as_quality_sampled *out, struct as_error *err)
 {
-    struct assay_experiment *experiment = NULL;
+    struct as_experiment *experiment = NULL;
 
     *out = (struct as_quality_sampled){.run_id = 0};
     if (!as_given(&cli->args, AS_OPTION_SAMPLED))
         return 0;
-    int rc = assay_experiment_read(cli->args.value[AS_OPTION_SAMPLED], &experiment, err);
+    int rc = as_experiment_read(cli->args.value[AS_OPTION_SAMPLED], &experiment, err);
     if (rc == 0)
         rc = as_quality_sampled_read(experiment, object, out, err);
-    assay_experiment_close(&experiment, NULL);
+    as_experiment_close(&experiment, NULL);
     return rc;
 }

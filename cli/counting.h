@@ -8,15 +8,15 @@
 #include "experiment_name.h"
 
 /* Shows what was counted. */
-typedef int as_counting_show(struct as_cli *cli, struct assay_experiment *experiment,
-                             const struct assay_count_result *result, struct assay_error *err);
+typedef int as_counting_show(struct as_cli *cli, struct as_experiment *experiment,
+                             const struct as_count_result *result, struct as_error *err);
 
 /*
  * Takes the request from the options, makes the experiment, counts, and calls `show`. `prepare`
  * (may be NULL) is called before the first run, but not for a rank. Sets the exit status to that of
- * the command. Errors: those of assay_count_run, USAGE.
+ * the command. Errors: those of as_count_run, USAGE.
  */
 int as_counting_verb(struct as_cli *cli, void (*prepare)(struct as_cli *), as_counting_show *show,
-                     struct assay_error *err);
+                     struct as_error *err);
 
 #endif

@@ -12,24 +12,24 @@
 /* ---- Opening ------------------------------------------------------------------------------- */
 
 /* The tables of metrics are made once, outside what is taken back. */
-static int make_tables(void *context, struct assay_error *err)
+static int make_tables(void *context, struct as_error *err)
 {
     const struct as_quality_view *view = context;
-    const struct assay_quality_code none = {.module = view->advice.module};
+    const struct as_quality_code none = {.module = view->advice.module};
 
-    return assay_quality_code(view->advice.experiment, &none, NULL, err);
+    return as_quality_code(view->advice.experiment, &none, NULL, err);
 }
 
-int as_cqa_advice_open(struct as_quality_view *view, struct assay_error *err)
+int as_cqa_advice_open(struct as_quality_view *view, struct as_error *err)
 {
     struct as_cqa_advice *a = &view->advice;
 
     as_arena_init(&a->arena);
-    AS_TRY(assay_experiment_transient(&a->experiment, err));
-    AS_TRY(assay_catalogue_new(a->experiment, NULL, &a->catalogue, err));
-    AS_TRY(assay_catalogue_adopt(a->catalogue, view->chosen.object, view->chosen.program,
-                                 &a->module, err));
-    return assay_experiment_batch(a->experiment, make_tables, view, err);
+    AS_TRY(as_experiment_transient(&a->experiment, err));
+    AS_TRY(as_catalogue_new(a->experiment, NULL, &a->catalogue, err));
+    AS_TRY(as_catalogue_adopt(a->catalogue, view->chosen.object, view->chosen.program, &a->module,
+                              err));
+    return as_experiment_batch(a->experiment, make_tables, view, err);
 }
 
 void as_cqa_advice_close(struct as_quality_view *view)
@@ -37,9 +37,9 @@ void as_cqa_advice_close(struct as_quality_view *view)
     struct as_cqa_advice *a = &view->advice;
 
     if (a->catalogue)
-        assay_catalogue_close(a->catalogue, &a->module);
-    assay_catalogue_free(&a->catalogue);
-    assay_experiment_close(&a->experiment, NULL);
+        as_catalogue_close(a->catalogue, &a->module);
+    as_catalogue_free(&a->catalogue);
+    as_experiment_close(&a->experiment, NULL);
     as_vec_fini(&a->cause);
     as_arena_fini(&a->arena);
 }
@@ -51,10 +51,10 @@ static const char *kept_words(struct as_cqa_advice *a, const char *text)
     return text ? as_arena_strndup(&a->arena, text, strlen(text)) : NULL;
 }
 
-static int copy_cause(void *context, const struct assay_cause *cause, struct assay_error *err)
+static int copy_cause(void *context, const struct as_cause *cause, struct as_error *err)
 {
     struct as_cqa_advice *a = context;
-    struct assay_cause copy = *cause;
+    struct as_cause copy = *cause;
 
     copy.text = kept_words(a, cause->text);
     copy.workaround = kept_words(a, cause->workaround);
@@ -63,22 +63,22 @@ static int copy_cause(void *context, const struct assay_cause *cause, struct ass
                : as_error_nomem(err, "the advice on loops");
 }
 
-static int run_advice_rules(struct as_quality_view *view, const struct assay_cqa *answer, size_t n,
-                            struct assay_error *err)
+static int run_advice_rules(struct as_quality_view *view, const struct as_cqa *answer, size_t n,
+                            struct as_error *err)
 {
-    static const struct assay_rule_choice all;
+    static const struct as_rule_choice all;
     struct as_cqa_advice *a = &view->advice;
-    const struct assay_quality_code code = {.module = a->module, .cqa = answer, .n = n};
+    const struct as_quality_code code = {.module = a->module, .cqa = answer, .n = n};
 
     a->row = as_arena_array(&a->arena, int64_t, n);
     if (!a->row)
         return as_error_nomem(err, "the advice on loops");
-    AS_TRY(assay_quality_code(a->experiment, &code, a->row, err));
-    return assay_advise_causes(a->experiment, &all, copy_cause, a, err);
+    AS_TRY(as_quality_code(a->experiment, &code, a->row, err));
+    return as_advise_causes(a->experiment, &all, copy_cause, a, err);
 }
 
-int as_cqa_advice_batch(struct as_quality_view *view, const struct assay_cqa *answer, size_t n,
-                        struct assay_error *err)
+int as_cqa_advice_batch(struct as_quality_view *view, const struct as_cqa *answer, size_t n,
+                        struct as_error *err)
 {
     struct as_cqa_advice *a = &view->advice;
 
@@ -86,44 +86,44 @@ int as_cqa_advice_batch(struct as_quality_view *view, const struct assay_cqa *an
         return 0;
     a->cause.n = 0;
     as_arena_reset(&a->arena);
-    AS_TRY(assay_experiment_begin(a->experiment, err));
+    AS_TRY(as_experiment_begin(a->experiment, err));
     const int rc = run_advice_rules(view, answer, n, err);
-    assay_experiment_rollback(a->experiment);
+    as_experiment_rollback(a->experiment);
     return rc;
 }
 
 /* ---- Showing ------------------------------------------------------------------------------- */
 
-static const char *const level_key[] = {[ASSAY_FINDING_GAIN] = "gain",
-                                        [ASSAY_FINDING_POTENTIAL] = "potential",
-                                        [ASSAY_FINDING_HINT] = "hint",
-                                        [ASSAY_FINDING_EXPERT] = "expert"};
-_Static_assert(sizeof level_key / sizeof *level_key == ASSAY_FINDING_EXPERT + 1,
+static const char *const level_key[] = {[AS_FINDING_GAIN] = "gain",
+                                        [AS_FINDING_POTENTIAL] = "potential",
+                                        [AS_FINDING_HINT] = "hint",
+                                        [AS_FINDING_EXPERT] = "expert"};
+_Static_assert(sizeof level_key / sizeof *level_key == AS_FINDING_EXPERT + 1,
                "an entry for each of the enumeration");
 
-static bool is_level_shown(const struct as_quality_view *view, const struct assay_cause *cause)
+static bool is_level_shown(const struct as_quality_view *view, const struct as_cause *cause)
 {
-    return view->levels >> (cause->level - ASSAY_FINDING_GAIN) & 1;
+    return view->levels >> (cause->level - AS_FINDING_GAIN) & 1;
 }
 
 /* The variant without that cause, where it would be faster; NULL: none. */
-static const struct assay_cqa_what_if *variant_of(const struct assay_cqa *cqa,
-                                                  const struct assay_cause *cause)
+static const struct as_cqa_what_if *variant_of(const struct as_cqa *cqa,
+                                               const struct as_cause *cause)
 {
-    for (unsigned v = 0; cause->variant && v < ASSAY_CQA_VARIANTS; v++) {
-        const struct assay_cqa_what_if *it = &cqa->mean.what_if[v];
-        const bool vectors = v == ASSAY_CQA_VECTOR || v == ASSAY_CQA_FP_VECTOR;
+    for (unsigned v = 0; cause->variant && v < AS_CQA_VARIANTS; v++) {
+        const struct as_cqa_what_if *it = &cqa->mean.what_if[v];
+        const bool vectors = v == AS_CQA_VECTOR || v == AS_CQA_FP_VECTOR;
 
-        if (strcmp(assay_cqa_variant_name((enum assay_cqa_variant)v), cause->variant) == 0)
+        if (strcmp(as_cqa_variant_name((enum as_cqa_variant)v), cause->variant) == 0)
             return it->applies && it->speedup > 1.05 && (it->sound || !vectors) ? it : NULL;
     }
     return NULL;
 }
 
-static void write_cause(struct as_quality_view *view, const struct assay_cqa *cqa,
-                        const struct assay_cause *cause)
+static void write_cause(struct as_quality_view *view, const struct as_cqa *cqa,
+                        const struct as_cause *cause)
 {
-    const struct assay_cqa_what_if *without = variant_of(cqa, cause);
+    const struct as_cqa_what_if *without = variant_of(cqa, cause);
     struct as_str text = {0};
 
     as_str_appendf(&text, "It %s.", cause->text);
@@ -137,17 +137,17 @@ static void write_cause(struct as_quality_view *view, const struct assay_cqa *cq
     as_str_fini(&text);
 }
 
-void as_cqa_advice_report(struct as_quality_view *view, const struct assay_cqa *cqa)
+void as_cqa_advice_report(struct as_quality_view *view, const struct as_cqa *cqa)
 {
-    static const char *const title[] = {[ASSAY_FINDING_GAIN] = "usually pays off",
-                                        [ASSAY_FINDING_POTENTIAL] = "may pay off",
-                                        [ASSAY_FINDING_HINT] = "worth a look",
-                                        [ASSAY_FINDING_EXPERT] = "for experts"};
-    _Static_assert(sizeof title / sizeof *title == ASSAY_FINDING_EXPERT + 1,
+    static const char *const title[] = {[AS_FINDING_GAIN] = "usually pays off",
+                                        [AS_FINDING_POTENTIAL] = "may pay off",
+                                        [AS_FINDING_HINT] = "worth a look",
+                                        [AS_FINDING_EXPERT] = "for experts"};
+    _Static_assert(sizeof title / sizeof *title == AS_FINDING_EXPERT + 1,
                    "an entry for each of the enumeration");
     const struct as_cqa_advice *a = &view->advice;
 
-    for (int level = ASSAY_FINDING_GAIN; level <= ASSAY_FINDING_EXPERT; level++) {
+    for (int level = AS_FINDING_GAIN; level <= AS_FINDING_EXPERT; level++) {
         bool any = false;
 
         as_vec_foreach (&a->cause, it) {
@@ -165,7 +165,7 @@ void as_cqa_advice_report(struct as_quality_view *view, const struct assay_cqa *
     }
 }
 
-void as_cqa_advice_json(struct as_quality_view *view, const struct assay_cqa *cqa)
+void as_cqa_advice_json(struct as_quality_view *view, const struct as_cqa *cqa)
 {
     const struct as_cqa_advice *a = &view->advice;
     struct as_json *json = &view->facts.json;
@@ -177,7 +177,7 @@ void as_cqa_advice_json(struct as_quality_view *view, const struct assay_cqa *cq
     }
     as_json_array_begin(json);
     as_vec_foreach (&a->cause, it) {
-        const struct assay_cqa_what_if *without = variant_of(cqa, it);
+        const struct as_cqa_what_if *without = variant_of(cqa, it);
 
         if (it->loop_id != a->row[view->at] || !is_level_shown(view, it))
             continue;

@@ -40,27 +40,27 @@ const char *as_cqa_obstacle_words(unsigned n)
     return n < sizeof obstacles / sizeof *obstacles ? obstacles[n].words : NULL;
 }
 
-double as_cqa_value(const struct assay_cqa_path *path, const char *metric)
+double as_cqa_value(const struct as_cqa_path *path, const char *metric)
 {
-    const int at = assay_cqa_metric_find(metric);
+    const int at = as_cqa_metric_find(metric);
 
     return at < 0 || !path->value ? NAN : path->value[at];
 }
 
-void as_cqa_bound_words(enum assay_bound bound, const char *limit, struct as_str *out)
+void as_cqa_bound_words(enum as_bound bound, const char *limit, struct as_str *out)
 {
-    as_str_appendz(out, assay_bound_name(bound));
+    as_str_appendz(out, as_bound_name(bound));
     if (*limit)
         as_str_appendf(out, " %s", limit);
 }
 
-void as_cqa_place_words(const struct as_quality_view *view, const struct assay_cqa *cqa,
+void as_cqa_place_words(const struct as_quality_view *view, const struct as_cqa *cqa,
                         struct as_str *out)
 {
-    const struct assay_program *program = view->chosen.program;
+    const struct as_program *program = view->chosen.program;
 
     as_chosen_name(&view->chosen, cqa->body, out);
-    if (cqa->loop == ASSAY_NONE || !program->loop[cqa->loop].sources)
+    if (cqa->loop == AS_NONE || !program->loop[cqa->loop].sources)
         return;
     as_str_appendz(out, ", ");
     as_words_source(out, &program->debug, &program->loop_source[program->loop[cqa->loop].source],
@@ -69,23 +69,23 @@ void as_cqa_place_words(const struct as_quality_view *view, const struct assay_c
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-static void write_path_metrics(struct as_json *json, const struct assay_cqa_path *path)
+static void write_path_metrics(struct as_json *json, const struct as_cqa_path *path)
 {
     as_json_key(json, "metrics");
     as_json_object_begin(json);
-    for (size_t i = 0; i < assay_cqa_metric_count(); i++)
-        as_json_key_double(json, assay_cqa_metric(i)->name, path->value[i]);
+    for (size_t i = 0; i < as_cqa_metric_count(); i++)
+        as_json_key_double(json, as_cqa_metric(i)->name, path->value[i]);
     as_json_object_end(json);
 }
 
-static void write_path_what_ifs(struct as_json *json, const struct assay_cqa_path *path)
+static void write_path_what_ifs(struct as_json *json, const struct as_cqa_path *path)
 {
     as_json_key(json, "what_if");
     as_json_object_begin(json);
-    for (unsigned v = 0; v < ASSAY_CQA_VARIANTS; v++) {
-        const struct assay_cqa_what_if *it = &path->what_if[v];
+    for (unsigned v = 0; v < AS_CQA_VARIANTS; v++) {
+        const struct as_cqa_what_if *it = &path->what_if[v];
 
-        as_json_key(json, assay_cqa_variant_name((enum assay_cqa_variant)v));
+        as_json_key(json, as_cqa_variant_name((enum as_cqa_variant)v));
         as_json_object_begin(json);
         as_json_key_bool(json, "applies", it->applies);
         as_json_key_bool(json, "sound", it->sound);
@@ -103,7 +103,7 @@ static void write_path_what_ifs(struct as_json *json, const struct assay_cqa_pat
 }
 
 static void write_path_ports(const struct as_quality_view *view, struct as_json *json,
-                             const struct assay_cqa_path *path)
+                             const struct as_cqa_path *path)
 {
     as_json_key(json, "ports_cy");
     as_json_object_begin(json);
@@ -124,18 +124,18 @@ static void write_obstacles(struct as_json *json, uint32_t bits)
 
 /* Writes the obstacles of the whole loop, with their evidence. */
 static void emit_reasons(const struct as_quality_view *view, struct as_json *json,
-                         const struct assay_cqa *cqa)
+                         const struct as_cqa *cqa)
 {
     char text[512];
 
     as_json_key(json, "against");
     as_json_array_begin(json);
     for (size_t i = 0; cqa->verdict && i < cqa->verdict->reason_n; i++) {
-        const struct assay_vector_reason *reason = &cqa->verdict->reason[i];
+        const struct as_vector_reason *reason = &cqa->verdict->reason[i];
 
-        assay_vector_reason_text(view->chosen.program, cqa->verdict, reason, text, sizeof text);
+        as_vector_reason_text(view->chosen.program, cqa->verdict, reason, text, sizeof text);
         as_json_object_begin(json);
-        as_json_key_string(json, "obstacle", assay_vector_obstacle_name(reason->obstacle));
+        as_json_key_string(json, "obstacle", as_vector_obstacle_name(reason->obstacle));
         as_json_key_string(json, "text", text);
         as_json_object_end(json);
     }
@@ -143,14 +143,14 @@ static void emit_reasons(const struct as_quality_view *view, struct as_json *jso
 }
 
 static void write_path_insns(const struct as_quality_view *view, struct as_json *json,
-                             const struct assay_cqa_path *path)
+                             const struct as_cqa_path *path)
 {
-    const struct assay_code *code = &view->chosen.program->code;
+    const struct as_code *code = &view->chosen.program->code;
 
     as_json_key(json, "instructions");
     as_json_array_begin(json);
     for (size_t i = 0; i < path->insn_n; i++) {
-        const struct assay_cqa_insn *it = &path->insn[i];
+        const struct as_cqa_insn *it = &path->insn[i];
         char text[128];
 
         as_cqa_assembly(view, it->insn, text, sizeof text);
@@ -172,7 +172,7 @@ static void write_path_insns(const struct as_quality_view *view, struct as_json 
 }
 
 static void print_path(const struct as_quality_view *view, struct as_json *json,
-                       const struct assay_cqa_path *path)
+                       const struct as_cqa_path *path)
 {
     as_json_object_begin(json);
     as_json_key_u64(json, "number", path->number);
@@ -188,11 +188,11 @@ static void print_path(const struct as_quality_view *view, struct as_json *json,
 }
 
 static void write_cqa_place(const struct as_quality_view *view, struct as_json *json,
-                            const struct assay_cqa *cqa)
+                            const struct as_cqa *cqa)
 {
-    const struct assay_program *program = view->chosen.program;
-    const struct assay_loop *loop = cqa->loop == ASSAY_NONE ? NULL : &program->loop[cqa->loop];
-    const struct assay_source_range *source =
+    const struct as_program *program = view->chosen.program;
+    const struct as_loop *loop = cqa->loop == AS_NONE ? NULL : &program->loop[cqa->loop];
+    const struct as_source_range *source =
         loop && loop->sources ? &program->loop_source[loop->source] : NULL;
     struct as_str name = {0};
 
@@ -213,7 +213,7 @@ static void write_cqa_place(const struct as_quality_view *view, struct as_json *
     as_str_fini(&name);
 }
 
-void as_cqa_json(struct as_quality_view *view, const struct assay_cqa *cqa)
+void as_cqa_json(struct as_quality_view *view, const struct as_cqa *cqa)
 {
     struct as_json *json = &view->facts.json;
 
@@ -228,9 +228,9 @@ void as_cqa_json(struct as_quality_view *view, const struct assay_cqa *cqa)
     as_json_key_string(json, "weights", cqa->weighed ? "measured" : "static");
     as_json_key(json, "lacks");
     as_json_array_begin(json);
-    for (unsigned i = 0; i < ASSAY_EXTENSION_COUNT; i++)
+    for (unsigned i = 0; i < AS_EXTENSION_COUNT; i++)
         if (cqa->lacks >> i & 1)
-            as_json_string(json, assay_extension_name(i));
+            as_json_string(json, as_extension_name(i));
     as_json_array_end(json);
     as_json_key(json, "mean");
     if (cqa->path_n)
@@ -256,38 +256,37 @@ void as_cqa_csv_head(struct as_quality_view *view)
     as_cli_csv(view->cli, &view->csv);
     for (unsigned i = 0; i < CSV_FIRST; i++)
         as_csv_string(&view->csv, csv_first[i]);
-    for (size_t i = 0; i < assay_cqa_metric_count(); i++)
-        as_csv_string(&view->csv, assay_cqa_metric(i)->name);
-    for (unsigned v = 0; v < ASSAY_CQA_VARIANTS; v++) {
+    for (size_t i = 0; i < as_cqa_metric_count(); i++)
+        as_csv_string(&view->csv, as_cqa_metric(i)->name);
+    for (unsigned v = 0; v < AS_CQA_VARIANTS; v++) {
         char name[64];
 
-        snprintf(name, sizeof name, "%s_cy", assay_cqa_variant_name((enum assay_cqa_variant)v));
+        snprintf(name, sizeof name, "%s_cy", as_cqa_variant_name((enum as_cqa_variant)v));
         as_csv_string(&view->csv, name);
-        snprintf(name, sizeof name, "%s_bound", assay_cqa_variant_name((enum assay_cqa_variant)v));
+        snprintf(name, sizeof name, "%s_bound", as_cqa_variant_name((enum as_cqa_variant)v));
         as_csv_string(&view->csv, name);
     }
     as_csv_row_end(&view->csv);
 }
 
-static void write_cqa_csv_row(struct as_quality_view *view, const struct assay_cqa *cqa,
-                              const struct assay_cqa_path *path, const char *number)
+static void write_cqa_csv_row(struct as_quality_view *view, const struct as_cqa *cqa,
+                              const struct as_cqa_path *path, const char *number)
 {
-    const struct assay_program *program = view->chosen.program;
+    const struct as_program *program = view->chosen.program;
     struct as_csv *csv = &view->csv;
     struct as_str words = {0};
 
-    if (cqa->loop == ASSAY_NONE)
+    if (cqa->loop == AS_NONE)
         as_csv_string(csv, NULL);
     else
         as_csv_u64(csv, cqa->loop);
     as_chosen_name(&view->chosen, cqa->body, &words);
     as_csv_string(csv, as_str_z(&words));
-    as_csv_hex(csv, cqa->loop == ASSAY_NONE
-                        ? program->body[cqa->body].entry
-                        : program->block[program->loop[cqa->loop].header].start);
+    as_csv_hex(csv, cqa->loop == AS_NONE ? program->body[cqa->body].entry
+                                         : program->block[program->loop[cqa->loop].header].start);
     as_csv_string(csv, number);
     as_csv_double(csv, path->weight);
-    as_csv_string(csv, assay_bound_name(path->bound));
+    as_csv_string(csv, as_bound_name(path->bound));
     as_csv_string(csv, path->limit);
     as_str_clear(&words);
     for (unsigned i = 0; as_cqa_obstacle_key(i); i++)
@@ -295,19 +294,19 @@ static void write_cqa_csv_row(struct as_quality_view *view, const struct assay_c
             as_str_appendf(&words, "%s%s", words.n ? ";" : "", as_cqa_obstacle_key(i));
     as_csv_string(csv, as_str_z(&words));
     as_cqa_remarks_csv(view, cqa);
-    for (size_t i = 0; i < assay_cqa_metric_count(); i++)
+    for (size_t i = 0; i < as_cqa_metric_count(); i++)
         as_csv_double(csv, path->value[i]);
-    for (unsigned v = 0; v < ASSAY_CQA_VARIANTS; v++) {
-        const struct assay_cqa_what_if *it = &path->what_if[v];
+    for (unsigned v = 0; v < AS_CQA_VARIANTS; v++) {
+        const struct as_cqa_what_if *it = &path->what_if[v];
 
         as_csv_double(csv, it->applies ? it->cycles : NAN);
-        as_csv_string(csv, it->applies ? assay_bound_name(it->bound) : NULL);
+        as_csv_string(csv, it->applies ? as_bound_name(it->bound) : NULL);
     }
     as_csv_row_end(csv);
     as_str_fini(&words);
 }
 
-void as_cqa_csv(struct as_quality_view *view, const struct assay_cqa *cqa)
+void as_cqa_csv(struct as_quality_view *view, const struct as_cqa *cqa)
 {
     char number[16];
 

@@ -7,16 +7,16 @@
 
 void as_cqa_assembly(const struct as_quality_view *view, uint32_t insn, char *buf, size_t buf_b)
 {
-    const struct assay_insn *at = &view->chosen.program->code.insn[insn];
+    const struct as_insn *at = &view->chosen.program->code.insn[insn];
     uint64_t size_b;
-    const uint8_t *bytes = assay_object_bytes(view->chosen.object, at->address, &size_b);
+    const uint8_t *bytes = as_object_bytes(view->chosen.object, at->address, &size_b);
 
     buf[0] = 0;
     if (bytes && size_b >= at->length)
-        assay_insn_format(bytes, at->length, at->address, ASSAY_SYNTAX_INTEL, buf, buf_b);
+        as_insn_format(bytes, at->length, at->address, AS_SYNTAX_INTEL, buf, buf_b);
 }
 
-static void emit_ports(struct as_quality_view *view, const struct assay_cqa_path *path)
+static void emit_ports(struct as_quality_view *view, const struct as_cqa_path *path)
 {
     unsigned shown = 0;
 
@@ -30,13 +30,13 @@ static void emit_ports(struct as_quality_view *view, const struct assay_cqa_path
 }
 
 /* Two metrics a line, those of a topic together. */
-static void emit_metrics(struct as_quality_view *view, const struct assay_cqa_path *path)
+static void emit_metrics(struct as_quality_view *view, const struct as_cqa_path *path)
 {
     const char *topic = "";
     unsigned in_line = 0;
 
-    for (size_t i = 0; i < assay_cqa_metric_count(); i++) {
-        const struct assay_metric *metric = assay_cqa_metric(i);
+    for (size_t i = 0; i < as_cqa_metric_count(); i++) {
+        const struct as_metric *metric = as_cqa_metric(i);
         const double value = path->value[i];
 
         if (isnan(value) || value == 0)
@@ -54,7 +54,7 @@ static void emit_metrics(struct as_quality_view *view, const struct assay_cqa_pa
     as_cli_print(view->cli, "%s", in_line % 2 ? "\n" : "");
 }
 
-static void emit_insns(struct as_quality_view *view, const struct assay_cqa_path *path)
+static void emit_insns(struct as_quality_view *view, const struct as_cqa_path *path)
 {
     char text[128];
 
@@ -64,7 +64,7 @@ static void emit_insns(struct as_quality_view *view, const struct assay_cqa_path
         as_cli_print(view->cli, " (path %u)", path->number);
     as_cli_print(view->cli, "\n");
     for (size_t i = 0; i < path->insn_n; i++) {
-        const struct assay_cqa_insn *it = &path->insn[i];
+        const struct as_cqa_insn *it = &path->insn[i];
 
         as_cqa_assembly(view, it->insn, text, sizeof text);
         as_cli_print(view->cli, "%c ", it->chain ? '>' : ' ');
@@ -83,7 +83,7 @@ static void emit_insns(struct as_quality_view *view, const struct assay_cqa_path
     }
 }
 
-void as_cqa_text_expert(struct as_quality_view *view, const struct assay_cqa *cqa)
+void as_cqa_text_expert(struct as_quality_view *view, const struct as_cqa *cqa)
 {
     emit_ports(view, &cqa->mean);
     emit_metrics(view, &cqa->mean);

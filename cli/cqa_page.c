@@ -24,15 +24,15 @@
 
 struct ranked_loop {
     uint32_t loop;
-    double gain; /* assay_cqa_promise */
+    double gain; /* as_cqa_promise */
 };
 
 struct page_work {
     struct as_quality_view *view;
-    const struct assay_cqa_options *options;
+    const struct as_cqa_options *options;
     struct as_pool *pool;
-    struct assay_cqa_engine **engine;
-    struct assay_cqa *answer;
+    struct as_cqa_engine **engine;
+    struct as_cqa *answer;
     size_t engine_n;
     struct ranked_loop *at; /* all, then in order */
     double *gain;           /* of those ranked so far, and room to order them */
@@ -45,25 +45,25 @@ struct page_work {
 /* ---- Analysing ----------------------------------------------------------------------------- */
 
 static int analyse_some(void *context, size_t from, size_t to, unsigned worker,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     struct page_work *w = context;
-    struct assay_cqa_options options = *w->options;
+    struct as_cqa_options options = *w->options;
 
     (void)worker;
     options.promise_only = w->ranks;
     options.bounds_only = w->roughly;
     options.least = w->least;
     for (size_t i = from; i < to; i++)
-        AS_TRY(assay_cqa_loop(w->engine[i], w->view->chosen.program, w->at[w->from + i].loop,
-                              &options, &w->answer[i], err));
+        AS_TRY(as_cqa_loop(w->engine[i], w->view->chosen.program, w->at[w->from + i].loop, &options,
+                           &w->answer[i], err));
     return 0;
 }
 
 /* Batch by batch, hands the answers to `take`. */
 static int analyse_ranked(struct page_work *w,
-                          int (*take)(struct page_work *, size_t n, struct assay_error *),
-                          struct assay_error *err)
+                          int (*take)(struct page_work *, size_t n, struct as_error *),
+                          struct as_error *err)
 {
     for (w->from = 0; w->from < w->n; w->from += w->engine_n) {
         const size_t n = w->n - w->from < w->engine_n ? w->n - w->from : w->engine_n;
@@ -92,11 +92,11 @@ static void raise_least(struct page_work *w, size_t ranked)
     w->least = w->gain[RANKED_MOST - 1];
 }
 
-static int note_gains(struct page_work *w, size_t n, struct assay_error *err)
+static int note_gains(struct page_work *w, size_t n, struct as_error *err)
 {
     (void)err;
     for (size_t i = 0; i < n; i++)
-        w->at[w->from + i].gain = assay_cqa_promise(&w->answer[i]);
+        w->at[w->from + i].gain = as_cqa_promise(&w->answer[i]);
     raise_least(w, w->from + n);
     return 0;
 }
@@ -117,37 +117,37 @@ struct code_batch {
     size_t n;
 };
 
-static int write_batch(void *context, struct assay_error *err)
+static int write_batch(void *context, struct as_error *err)
 {
     const struct code_batch *b = context;
     struct page_work *w = b->work;
     struct as_cqa_advice *a = &w->view->advice;
     const size_t left = w->paged < PAGES_MOST ? PAGES_MOST - w->paged : 0;
-    const struct assay_quality_code code = {.module = a->module,
-                                            .cqa = w->answer,
-                                            .n = b->n,
-                                            .page_n = left < b->n ? left : b->n,
-                                            .uarch = w->view->uarch};
+    const struct as_quality_code code = {.module = a->module,
+                                         .cqa = w->answer,
+                                         .n = b->n,
+                                         .page_n = left < b->n ? left : b->n,
+                                         .uarch = w->view->uarch};
 
     as_arena_reset(&a->arena);
     a->row = as_arena_array(&a->arena, int64_t, b->n + 1);
     if (!a->row)
         return as_error_nomem(err, "the page");
     w->paged += code.page_n;
-    return assay_quality_code(a->experiment, &code, a->row, err);
+    return as_quality_code(a->experiment, &code, a->row, err);
 }
 
-static int write_answers(struct page_work *w, size_t n, struct assay_error *err)
+static int write_answers(struct page_work *w, size_t n, struct as_error *err)
 {
     struct code_batch b = {w, n};
 
-    return assay_experiment_batch(w->view->advice.experiment, write_batch, &b, err);
+    return as_experiment_batch(w->view->advice.experiment, write_batch, &b, err);
 }
 
 /* Code of the functions of the first loops, as much as there is room for. */
-static int store_page_code(struct page_work *w, struct assay_error *err)
+static int store_page_code(struct page_work *w, struct as_error *err)
 {
-    const struct assay_program *program = w->view->chosen.program;
+    const struct as_program *program = w->view->chosen.program;
     bool *kept = as_calloc(program->body_n + 1, sizeof *kept);
     size_t room = INSNS_MOST;
     int rc = kept ? 0 : as_error_nomem(err, "the page");
@@ -156,14 +156,14 @@ static int store_page_code(struct page_work *w, struct assay_error *err)
         const uint32_t body = program->loop[w->at[i].loop].body;
 
         if (!kept[body])
-            rc = assay_catalogue_rows_excerpt(w->view->advice.module, body, &room, err);
+            rc = as_catalogue_rows_excerpt(w->view->advice.module, body, &room, err);
         kept[body] = true;
     }
     as_free(kept);
     return rc;
 }
 
-static int write_run(void *context, struct assay_error *err)
+static int write_run(void *context, struct as_error *err)
 {
     struct page_work *w = context;
     const struct as_cli *cli = w->view->cli;
@@ -174,22 +174,21 @@ static int write_run(void *context, struct assay_error *err)
     clock_gettime(CLOCK_REALTIME, &now);
     as_str_appendz(&command, "assay cqa ");
     as_shell_word(&command, cli->args.positional[0]);
-    const struct assay_row_run run = {.kind = "code",
-                                      .command = as_str_z(&command),
-                                      .start_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec,
-                                      .state = "complete"};
-    int rc = command.failed
-                 ? as_error_nomem(err, "the page")
-                 : assay_experiment_add_run(w->view->advice.experiment, &run, &run_id, err);
+    const struct as_row_run run = {.kind = "code",
+                                   .command = as_str_z(&command),
+                                   .start_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec,
+                                   .state = "complete"};
+    int rc = command.failed ? as_error_nomem(err, "the page")
+                            : as_experiment_add_run(w->view->advice.experiment, &run, &run_id, err);
     as_str_fini(&command);
     if (rc == 0)
         rc = store_page_code(w, err);
-    return rc == 0 ? assay_experiment_list_code(w->view->advice.experiment, run_id, err) : rc;
+    return rc == 0 ? as_experiment_list_code(w->view->advice.experiment, run_id, err) : rc;
 }
 
 /* ---- The page ------------------------------------------------------------------------------ */
 
-static int begin_page(struct page_work *w, const uint32_t *loop, size_t n, struct assay_error *err)
+static int begin_page(struct page_work *w, const uint32_t *loop, size_t n, struct as_error *err)
 {
     AS_TRY(as_pool_new(&w->pool, w->view->cli->jobs, err));
     const size_t most = (size_t)BATCH_EACH * as_pool_jobs(w->pool), engine_n = n < most ? n : most;
@@ -203,8 +202,8 @@ static int begin_page(struct page_work *w, const uint32_t *loop, size_t n, struc
     for (w->n = 0; w->n < n; w->n++)
         w->at[w->n].loop = loop[w->n];
     for (; w->engine_n < engine_n; w->engine_n++) {
-        AS_TRY(assay_cqa_engine_new(w->view->uarch, &w->engine[w->engine_n], err));
-        assay_cqa_engine_figures(w->engine[w->engine_n], w->view->figures);
+        AS_TRY(as_cqa_engine_new(w->view->uarch, &w->engine[w->engine_n], err));
+        as_cqa_engine_figures(w->engine[w->engine_n], w->view->figures);
     }
     return 0;
 }
@@ -212,7 +211,7 @@ static int begin_page(struct page_work *w, const uint32_t *loop, size_t n, struc
 static void end_page(struct page_work *w)
 {
     for (size_t i = 0; i < w->engine_n; i++)
-        assay_cqa_engine_free(&w->engine[i]);
+        as_cqa_engine_free(&w->engine[i]);
     as_free(w->engine);
     as_free(w->answer);
     as_free(w->at);
@@ -220,7 +219,7 @@ static void end_page(struct page_work *w)
     as_pool_free(&w->pool);
 }
 
-static int rank_by(struct page_work *w, bool roughly, size_t most, struct assay_error *err)
+static int rank_by(struct page_work *w, bool roughly, size_t most, struct as_error *err)
 {
     w->roughly = roughly;
     w->least = 0;
@@ -232,10 +231,10 @@ static int rank_by(struct page_work *w, bool roughly, size_t most, struct assay_
 
 /* Large and deep ones first: what they may gain tells soon which of the others need no look. Bounds
  * tell of many loops which are worth more. */
-static int rank_loops(struct page_work *w, struct assay_error *err)
+static int rank_loops(struct page_work *w, struct as_error *err)
 {
     for (size_t i = 0; i < w->n; i++) {
-        const struct assay_loop *loop = &w->view->chosen.program->loop[w->at[i].loop];
+        const struct as_loop *loop = &w->view->chosen.program->loop[w->at[i].loop];
 
         w->at[i].gain = loop->insns * pow(10, loop->depth);
     }
@@ -248,23 +247,22 @@ static int rank_loops(struct page_work *w, struct assay_error *err)
     return 0;
 }
 
-static int make_page(struct page_work *w, struct assay_error *err)
+static int make_page(struct page_work *w, struct as_error *err)
 {
-    static const enum assay_object_kind loops[] = {ASSAY_OBJECT_LOOP};
-    static const struct assay_rule_choice of_loops = {.object = loops, .object_n = 1};
+    static const enum as_object_kind loops[] = {AS_OBJECT_LOOP};
+    static const struct as_rule_choice of_loops = {.object = loops, .object_n = 1};
     struct as_quality_view *view = w->view;
 
     AS_TRY(rank_loops(w, err));
     AS_TRY(as_cqa_advice_open(view, err));
     AS_TRY(analyse_ranked(w, write_answers, err));
-    AS_TRY(assay_experiment_batch(view->advice.experiment, write_run, w, err));
-    AS_TRY(assay_advise_code(view->advice.experiment, &of_loops, err));
-    return assay_report_stream(view->advice.experiment, 0, ASSAY_REPORT_HTML, NULL, &view->cli->out,
-                               err);
+    AS_TRY(as_experiment_batch(view->advice.experiment, write_run, w, err));
+    AS_TRY(as_advise_code(view->advice.experiment, &of_loops, err));
+    return as_report_stream(view->advice.experiment, 0, AS_REPORT_HTML, NULL, &view->cli->out, err);
 }
 
 int as_cqa_page(struct as_quality_view *view, const uint32_t *loop, size_t n,
-                const struct assay_cqa_options *options, struct assay_error *err)
+                const struct as_cqa_options *options, struct as_error *err)
 {
     struct page_work w = {.view = view, .options = options};
     int rc = begin_page(&w, loop, n, err);

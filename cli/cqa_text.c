@@ -52,7 +52,7 @@ void as_cqa_text_head(struct as_quality_view *view)
 }
 
 /* The name, shortened in front of its place in the source. */
-static void place_column(const struct as_quality_view *view, const struct assay_cqa *cqa, char *out,
+static void place_column(const struct as_quality_view *view, const struct as_cqa *cqa, char *out,
                          size_t columns)
 {
     struct as_str words = {0};
@@ -69,51 +69,51 @@ static void place_column(const struct as_quality_view *view, const struct assay_
     as_str_fini(&words);
 }
 
-void as_cqa_text_row(struct as_quality_view *view, const struct assay_cqa *cqa)
+void as_cqa_text_row(struct as_quality_view *view, const struct as_cqa *cqa)
 {
     enum { PLACE = 27 };
-    const struct assay_cqa_path *mean = &cqa->mean;
+    const struct as_cqa_path *mean = &cqa->mean;
     char place[PLACE + 1], id[16] = "-", vectors[16] = "-", gain[32] = "-";
 
     place_column(view, cqa, place, PLACE);
-    if (cqa->loop != ASSAY_NONE)
+    if (cqa->loop != AS_NONE)
         snprintf(id, sizeof id, "%" PRIu32, cqa->loop);
     if (!cqa->path_n) {
         char lacks[128] = "no path (outsize nest)", words[96];
 
         if (cqa->lacks)
             snprintf(lacks, sizeof lacks, "not for this core (%s)",
-                     assay_extension_words(cqa->lacks, words, sizeof words));
+                     as_extension_words(cqa->lacks, words, sizeof words));
         as_cli_print(view->cli, "%6s  %-27s %s\n", id, place, lacks);
         return;
     }
     const double ratio = as_cqa_value(mean, "vec_eff_all_pct");
-    const int best = assay_cqa_best(mean);
+    const int best = as_cqa_best(mean);
 
     if (!isnan(ratio))
         snprintf(vectors, sizeof vectors, "%.0f %%", ratio);
     if (best >= 0)
         snprintf(gain, sizeof gain, "%.1fx %s", mean->what_if[best].speedup,
-                 assay_cqa_variant_name((enum assay_cqa_variant)best));
+                 as_cqa_variant_name((enum as_cqa_variant)best));
     as_cli_print(view->cli, "%6s  %-27s %8.2f %7s %-9s %s\n", id, place,
-                 as_cqa_value(mean, "cycles"), vectors, assay_bound_name(mean->bound), gain);
+                 as_cqa_value(mean, "cycles"), vectors, as_bound_name(mean->bound), gain);
     as_cqa_remarks_row(view, cqa);
 }
 
 /* ---- The verdict --------------------------------------------------------------------------- */
 
-static void emit_head(struct as_quality_view *view, const struct assay_cqa *cqa)
+static void emit_head(struct as_quality_view *view, const struct as_cqa *cqa)
 {
     struct as_str head = {0}, more = {0};
 
-    if (cqa->loop != ASSAY_NONE)
+    if (cqa->loop != AS_NONE)
         as_str_appendf(&head, "loop %" PRIu32 ": ", cqa->loop);
     as_cqa_place_words(view, cqa, &head);
     if (view->shown > 1)
         as_cli_print(view->cli, "\n");
     as_cli_styled(view->cli, AS_STYLE_BOLD, as_str_z(&head));
-    if (cqa->loop != ASSAY_NONE) {
-        const struct assay_loop *loop = &view->chosen.program->loop[cqa->loop];
+    if (cqa->loop != AS_NONE) {
+        const struct as_loop *loop = &view->chosen.program->loop[cqa->loop];
 
         if (!loop->sources)
             as_str_appendf(&more, " at 0x%" PRIx64,
@@ -128,17 +128,17 @@ static void emit_head(struct as_quality_view *view, const struct assay_cqa *cqa)
     as_str_fini(&more);
 }
 
-static void write_time(struct as_quality_view *view, const struct assay_cqa_path *mean)
+static void write_time(struct as_quality_view *view, const struct as_cqa_path *mean)
 {
     static const char *const words[] = {
-        [ASSAY_BOUND_DISPATCH] = "dispatch (micro-operations per cycle of the front end)",
-        [ASSAY_BOUND_DECODE] = "fetch and decode",
-        [ASSAY_BOUND_BRANCH] = "its taken branches",
-        [ASSAY_BOUND_PORTS] = "the execution ports",
-        [ASSAY_BOUND_UNIT] = "a unit that is not pipelined:",
-        [ASSAY_BOUND_LATENCY] = "a loop-carried dependence",
-        [ASSAY_BOUND_WINDOW] = "the buffers of the core (several limits add up)"};
-    _Static_assert(sizeof words / sizeof *words == ASSAY_BOUNDS,
+        [AS_BOUND_DISPATCH] = "dispatch (micro-operations per cycle of the front end)",
+        [AS_BOUND_DECODE] = "fetch and decode",
+        [AS_BOUND_BRANCH] = "its taken branches",
+        [AS_BOUND_PORTS] = "the execution ports",
+        [AS_BOUND_UNIT] = "a unit that is not pipelined:",
+        [AS_BOUND_LATENCY] = "a loop-carried dependence",
+        [AS_BOUND_WINDOW] = "the buffers of the core (several limits add up)"};
+    _Static_assert(sizeof words / sizeof *words == AS_BOUNDS,
                    "an entry for each of the enumeration");
     const double cycles = as_cqa_value(mean, "cycles"),
                  source = as_cqa_value(mean, "cycles_source");
@@ -150,10 +150,10 @@ static void write_time(struct as_quality_view *view, const struct assay_cqa_path
         as_str_appendf(&text, " (%.2f a source iteration)", source);
     if (worst > cycles * 1.005)
         as_str_appendf(&text, ", %.2f with the slowest divisions", worst);
-    const bool divides = mean->bound == ASSAY_BOUND_PORTS && strstr(mean->limit, "div");
+    const bool divides = mean->bound == AS_BOUND_PORTS && strstr(mean->limit, "div");
     const bool memory =
-        mean->bound == ASSAY_BOUND_UNIT && (strncmp(mean->limit, "loads", 5) == 0 ||
-                                            strncmp(mean->limit, "stores", 6) == 0); /* no units */
+        mean->bound == AS_BOUND_UNIT && (strncmp(mean->limit, "loads", 5) == 0 ||
+                                         strncmp(mean->limit, "stores", 6) == 0); /* no units */
     as_str_appendf(&text, ", limited by %s",
                    divides  ? "the divider,"
                    : memory ? "the bandwidth of L1:"
@@ -174,7 +174,7 @@ static void write_time(struct as_quality_view *view, const struct assay_cqa_path
     as_str_fini(&text);
 }
 
-static void emit_vectors(struct as_quality_view *view, const struct assay_cqa_path *mean)
+static void emit_vectors(struct as_quality_view *view, const struct as_cqa_path *mean)
 {
     const double ratio = as_cqa_value(mean, "vec_ratio_all_pct");
     const double width = as_cqa_value(mean, "vec_eff_all_pct");
@@ -199,15 +199,15 @@ static void emit_vectors(struct as_quality_view *view, const struct assay_cqa_pa
     as_str_fini(&text);
 }
 
-static void write_best(struct as_quality_view *view, const struct assay_cqa_path *mean)
+static void write_best(struct as_quality_view *view, const struct as_cqa_path *mean)
 {
-    const int best = assay_cqa_best(mean);
+    const int best = as_cqa_best(mean);
     struct as_str text = {0};
 
     if (best >= 0)
         as_str_appendf(&text, "Largest gain: %s, %.2f cycles, %.1f times as fast.",
-                       assay_cqa_variant_words((enum assay_cqa_variant)best),
-                       mean->what_if[best].cycles, mean->what_if[best].speedup);
+                       as_cqa_variant_words((enum as_cqa_variant)best), mean->what_if[best].cycles,
+                       mean->what_if[best].speedup);
     else
         as_str_appendz(&text, "With all data in L1, no rewrite of this loop gains 5 % on this "
                               "core.");
@@ -217,11 +217,11 @@ static void write_best(struct as_quality_view *view, const struct assay_cqa_path
 
 /* ---- The source ---------------------------------------------------------------------------- */
 
-static void print_cqa_source(struct as_quality_view *view, const struct assay_cqa *cqa)
+static void print_cqa_source(struct as_quality_view *view, const struct as_cqa *cqa)
 {
-    const struct assay_program *program = view->chosen.program;
-    const struct assay_loop *loop = cqa->loop == ASSAY_NONE ? NULL : &program->loop[cqa->loop];
-    const struct assay_source_range *range =
+    const struct as_program *program = view->chosen.program;
+    const struct as_loop *loop = cqa->loop == AS_NONE ? NULL : &program->loop[cqa->loop];
+    const struct as_source_range *range =
         loop && loop->sources ? &program->loop_source[loop->source] : NULL;
     bool any = false;
 
@@ -247,28 +247,28 @@ static void print_cqa_source(struct as_quality_view *view, const struct assay_cq
 
 /* ---- Gains --------------------------------------------------------------------------------- */
 
-static void gain_row(struct as_quality_view *view, const struct assay_cqa_path *mean, unsigned v)
+static void gain_row(struct as_quality_view *view, const struct as_cqa_path *mean, unsigned v)
 {
-    const struct assay_cqa_what_if *it = &mean->what_if[v];
+    const struct as_cqa_what_if *it = &mean->what_if[v];
     struct as_str bound = {0};
 
     as_cqa_bound_words(it->bound, it->limit, &bound);
-    const bool unsound = (v == ASSAY_CQA_VECTOR || v == ASSAY_CQA_FP_VECTOR) && !it->sound;
+    const bool unsound = (v == AS_CQA_VECTOR || v == AS_CQA_FP_VECTOR) && !it->sound;
     const bool cut = bound.n > LIMIT_COLUMNS;
     as_cli_print(view->cli, "  %-47.47s %8.2f %6.1fx %s%.*s%s\n",
-                 assay_cqa_variant_words((enum assay_cqa_variant)v), it->cycles, it->speedup,
+                 as_cqa_variant_words((enum as_cqa_variant)v), it->cycles, it->speedup,
                  unsound ? "(" : "", cut ? LIMIT_COLUMNS - 2 : LIMIT_COLUMNS, as_str_z(&bound),
                  cut ? ".." : "");
     as_str_fini(&bound);
 }
 
-static void write_gains(struct as_quality_view *view, const struct assay_cqa_path *mean)
+static void write_gains(struct as_quality_view *view, const struct as_cqa_path *mean)
 {
     bool unsound = false;
     unsigned shown = 0;
 
-    for (unsigned v = 0; v < ASSAY_CQA_VARIANTS; v++) {
-        const struct assay_cqa_what_if *it = &mean->what_if[v];
+    for (unsigned v = 0; v < AS_CQA_VARIANTS; v++) {
+        const struct as_cqa_what_if *it = &mean->what_if[v];
         const bool always = view->levels & AS_LEVEL_EXPERT;
 
         if (!it->applies || (!always && it->speedup < GAIN))
@@ -281,7 +281,7 @@ static void write_gains(struct as_quality_view *view, const struct assay_cqa_pat
             as_cli_style(view->cli, AS_STYLE_PLAIN);
             as_cli_print(view->cli, "\n");
         }
-        unsound |= (v == ASSAY_CQA_VECTOR || v == ASSAY_CQA_FP_VECTOR) && !it->sound;
+        unsound |= (v == AS_CQA_VECTOR || v == AS_CQA_FP_VECTOR) && !it->sound;
         gain_row(view, mean, v);
     }
     if (unsound)
@@ -297,29 +297,29 @@ static void begin_obstacles(struct as_quality_view *view)
     as_cli_print(view->cli, "\n");
 }
 
-static void write_reason(struct as_quality_view *view, const struct assay_cqa *cqa, size_t number,
+static void write_reason(struct as_quality_view *view, const struct as_cqa *cqa, size_t number,
                          const char *first)
 {
     struct as_str text = {0};
     char words[512];
 
-    assay_vector_reason_text(view->chosen.program, cqa->verdict, &cqa->verdict->reason[number],
-                             words, sizeof words);
+    as_vector_reason_text(view->chosen.program, cqa->verdict, &cqa->verdict->reason[number], words,
+                          sizeof words);
     as_str_appendz(&text, words);
     as_cqa_wrapped(view, first, 4, &text);
     as_str_fini(&text);
 }
 
 /* Prints the evidence in the code, with addresses and lines. */
-static void write_evidence(struct as_quality_view *view, const struct assay_cqa *cqa, uint32_t bit)
+static void write_evidence(struct as_quality_view *view, const struct as_cqa *cqa, uint32_t bit)
 {
-    static const uint32_t of[ASSAY_VECTOR_OBSTACLES] = {
-        [ASSAY_VECTOR_CALL] = ASSAY_CQA_OBSTACLE_CALL,
-        [ASSAY_VECTOR_CHAIN] = ASSAY_CQA_OBSTACLE_RECURRENCE,
-        [ASSAY_VECTOR_REDUCTION] = ASSAY_CQA_OBSTACLE_REDUCTION,
-        [ASSAY_VECTOR_STRIDE] = ASSAY_CQA_OBSTACLE_STRIDE | ASSAY_CQA_OBSTACLE_UNKNOWN_STEP,
-        [ASSAY_VECTOR_INDIRECT] = ASSAY_CQA_OBSTACLE_INDIRECT,
-        [ASSAY_VECTOR_WAYS] = ASSAY_CQA_OBSTACLE_WAYS};
+    static const uint32_t of[AS_VECTOR_OBSTACLES] = {
+        [AS_VECTOR_CALL] = AS_CQA_OBSTACLE_CALL,
+        [AS_VECTOR_CHAIN] = AS_CQA_OBSTACLE_RECURRENCE,
+        [AS_VECTOR_REDUCTION] = AS_CQA_OBSTACLE_REDUCTION,
+        [AS_VECTOR_STRIDE] = AS_CQA_OBSTACLE_STRIDE | AS_CQA_OBSTACLE_UNKNOWN_STEP,
+        [AS_VECTOR_INDIRECT] = AS_CQA_OBSTACLE_INDIRECT,
+        [AS_VECTOR_WAYS] = AS_CQA_OBSTACLE_WAYS};
     unsigned n = 0;
 
     for (size_t i = 0; cqa->verdict && i < cqa->verdict->reason_n; i++)
@@ -330,14 +330,14 @@ static void write_evidence(struct as_quality_view *view, const struct assay_cqa 
 }
 
 /* Prints facts about the whole loop: its end, and aliasing of its arrays. */
-static void print_loop_obstacles(struct as_quality_view *view, const struct assay_cqa *cqa,
+static void print_loop_obstacles(struct as_quality_view *view, const struct as_cqa *cqa,
                                  unsigned shown)
 {
     for (size_t i = 0; cqa->verdict && i < cqa->verdict->reason_n; i++) {
         const unsigned obstacle = cqa->verdict->reason[i].obstacle;
 
-        if (obstacle != ASSAY_VECTOR_EXITS && obstacle != ASSAY_VECTOR_ALIAS &&
-            obstacle != ASSAY_VECTOR_OVERLAP)
+        if (obstacle != AS_VECTOR_EXITS && obstacle != AS_VECTOR_ALIAS &&
+            obstacle != AS_VECTOR_OVERLAP)
             continue;
         if (!shown++)
             begin_obstacles(view);
@@ -345,9 +345,9 @@ static void print_loop_obstacles(struct as_quality_view *view, const struct assa
     }
 }
 
-static void emit_obstacles(struct as_quality_view *view, const struct assay_cqa *cqa)
+static void emit_obstacles(struct as_quality_view *view, const struct as_cqa *cqa)
 {
-    const struct assay_cqa_path *mean = &cqa->mean;
+    const struct as_cqa_path *mean = &cqa->mean;
     const double width = as_cqa_value(mean, "vec_eff_all_pct");
     unsigned shown = 0;
 
@@ -360,7 +360,7 @@ static void emit_obstacles(struct as_quality_view *view, const struct assay_cqa 
             continue;
         if (!shown++)
             begin_obstacles(view);
-        if (1u << i == ASSAY_CQA_OBSTACLE_REDUCTION)
+        if (1u << i == AS_CQA_OBSTACLE_REDUCTION)
             as_cqa_order_words(view, cqa, &text);
         else
             as_str_appendz(&text, as_cqa_obstacle_words(i));
@@ -373,7 +373,7 @@ static void emit_obstacles(struct as_quality_view *view, const struct assay_cqa 
 
 /* ---- Paths --------------------------------------------------------------------------------- */
 
-static void emit_paths(struct as_quality_view *view, const struct assay_cqa *cqa)
+static void emit_paths(struct as_quality_view *view, const struct as_cqa *cqa)
 {
     if (cqa->merged)
         as_cli_print(view->cli,
@@ -386,7 +386,7 @@ static void emit_paths(struct as_quality_view *view, const struct assay_cqa *cqa
     as_cli_styled(view->cli, AS_STYLE_BOLD, "path  share  instructions   cycles  limited by");
     as_cli_print(view->cli, "%s\n", cqa->weighed ? "" : "   (shares are estimates from the code)");
     for (size_t i = 0; i < cqa->path_n; i++) {
-        const struct assay_cqa_path *path = &cqa->path[i];
+        const struct as_cqa_path *path = &cqa->path[i];
         struct as_str bound = {0};
 
         as_cqa_bound_words(path->bound, path->limit, &bound);
@@ -398,14 +398,14 @@ static void emit_paths(struct as_quality_view *view, const struct assay_cqa *cqa
 }
 
 /* Why there are no figures. */
-static void write_why_none(struct as_quality_view *view, const struct assay_cqa *cqa)
+static void write_why_none(struct as_quality_view *view, const struct as_cqa *cqa)
 {
     struct as_str text = {0};
     char words[256];
 
     if (cqa->lacks)
         as_str_appendf(&text, "Not for this core: the loop needs %s, which %s lacks.",
-                       assay_extension_words(cqa->lacks, words, sizeof words), view->uarch->words);
+                       as_extension_words(cqa->lacks, words, sizeof words), view->uarch->words);
     else
         as_str_appendf(&text, "its paths were not analysed: %s",
                        cqa->outsize ? "the nest is too large" : "no path leads back to its header");
@@ -413,7 +413,7 @@ static void write_why_none(struct as_quality_view *view, const struct assay_cqa 
     as_str_fini(&text);
 }
 
-void as_cqa_text_report(struct as_quality_view *view, const struct assay_cqa *cqa)
+void as_cqa_text_report(struct as_quality_view *view, const struct as_cqa *cqa)
 {
     emit_head(view, cqa);
     if (!cqa->path_n) {

@@ -7,12 +7,12 @@
 #include "compared.h"
 #include "decan_view.h"
 
-static const char *reliability_of(const struct assay_decan_measured *take)
+static const char *reliability_of(const struct as_decan_measured *take)
 {
-    static const char *const word[] = {[ASSAY_DECAN_UNRELIABLE] = "unreliable",
-                                       [ASSAY_DECAN_WEAK] = "weak",
-                                       [ASSAY_DECAN_RELIABLE] = "reliable"};
-    _Static_assert(sizeof word / sizeof *word == ASSAY_DECAN_RELIABLE + 1,
+    static const char *const word[] = {[AS_DECAN_UNRELIABLE] = "unreliable",
+                                       [AS_DECAN_WEAK] = "weak",
+                                       [AS_DECAN_RELIABLE] = "reliable"};
+    _Static_assert(sizeof word / sizeof *word == AS_DECAN_RELIABLE + 1,
                    "an entry for each of the enumeration");
     return take->n ? word[take->reliability] : NULL;
 }
@@ -24,7 +24,7 @@ struct number {
 };
 enum { NUMBERS_N = 10 };
 
-static void numbers_of(const struct assay_decan_measured *take, struct number *out)
+static void numbers_of(const struct as_decan_measured *take, struct number *out)
 {
     const double none = (double)NAN;
     const struct number all[NUMBERS_N] = {
@@ -53,7 +53,7 @@ static void write_finite_number(struct as_json *json, const char *key, double va
         as_json_null(json);
 }
 
-static void write_variant_json(struct as_json *json, const struct assay_decan_measured *take)
+static void write_variant_json(struct as_json *json, const struct as_decan_measured *take)
 {
     struct number number[NUMBERS_N];
     numbers_of(take, number);
@@ -72,12 +72,12 @@ static void write_variant_json(struct as_json *json, const struct assay_decan_me
 }
 
 /* Writes low, high and number of instances of each value; null: no bound. */
-static void write_bounds(struct as_json *json, const struct assay_decan_bucket *it)
+static void write_bounds(struct as_json *json, const struct as_decan_bucket *it)
 {
-    const struct assay_metric *metric;
+    const struct as_metric *metric;
     as_json_key(json, "bounds");
     as_json_object_begin(json);
-    for (size_t i = 0; (metric = assay_decan_column(i)); i++) {
+    for (size_t i = 0; (metric = as_decan_column(i)); i++) {
         if (!isfinite(it->column[i]) || isnan(it->column_low[i]))
             continue;
         as_json_key(json, metric->name);
@@ -90,10 +90,9 @@ static void write_bounds(struct as_json *json, const struct assay_decan_bucket *
     as_json_object_end(json);
 }
 
-static void write_decan_bucket(struct as_json *json, const struct assay_decan_bucket *it,
-                               bool is_main)
+static void write_decan_bucket(struct as_json *json, const struct as_decan_bucket *it, bool is_main)
 {
-    const struct assay_metric *metric;
+    const struct as_metric *metric;
     as_json_object_begin(json);
     as_json_key_double(json, "iterations_from", it->low);
     as_json_key_double(json, "iterations_below", it->high);
@@ -106,7 +105,7 @@ static void write_decan_bucket(struct as_json *json, const struct assay_decan_bu
     as_json_key_string(json, "text", it->text);
     as_json_key(json, "values");
     as_json_object_begin(json);
-    for (size_t i = 0; (metric = assay_decan_column(i)); i++)
+    for (size_t i = 0; (metric = as_decan_column(i)); i++)
         if (isfinite(it->column[i]))
             as_json_key_double(json, metric->name, it->column[i]);
     as_json_object_end(json);
@@ -119,7 +118,7 @@ static void write_decan_bucket(struct as_json *json, const struct assay_decan_bu
     as_json_object_end(json);
 }
 
-static void write_decan_loop(struct as_json *json, const struct assay_decan_loop *loop,
+static void write_decan_loop(struct as_json *json, const struct as_decan_loop *loop,
                              const char *name)
 {
     as_json_object_begin(json);
@@ -142,9 +141,9 @@ static void write_decan_loop(struct as_json *json, const struct assay_decan_loop
     as_json_object_end(json);
 }
 
-int as_decan_json(struct as_decan_view *view, struct assay_error *err)
+int as_decan_json(struct as_decan_view *view, struct as_error *err)
 {
-    const struct assay_decan_result *result = view->result;
+    const struct as_decan_result *result = view->result;
     struct as_json json;
     int rc = 0;
     as_compared_json_begin(&json, view->cli, view->experiment, "loops");
@@ -183,7 +182,7 @@ static void write_decan_csv_header(struct as_csv *csv)
         "iterations_below", "verdict", "confidence", "variant", "missing", "n",
         "disturbed",        "ended",   "reliability"};
     struct number number[NUMBERS_N];
-    const struct assay_decan_measured none = {0};
+    const struct as_decan_measured none = {0};
     for (size_t i = 0; i < sizeof first / sizeof *first; i++)
         as_csv_string(csv, first[i]);
     numbers_of(&none, number);
@@ -200,7 +199,7 @@ static void write_csv_real(struct as_csv *csv, double value)
         as_csv_string(csv, "");
 }
 
-static void write_loop_fields(struct as_csv *csv, const struct assay_decan_loop *loop,
+static void write_loop_fields(struct as_csv *csv, const struct as_decan_loop *loop,
                               const char *name)
 {
     as_csv_i64(csv, loop->loop_id);
@@ -210,8 +209,8 @@ static void write_loop_fields(struct as_csv *csv, const struct assay_decan_loop 
     as_csv_string(csv, loop->reason ? loop->reason : "");
 }
 
-static void write_decan_csv_row(struct as_csv *csv, const struct assay_decan_bucket *it,
-                                const struct assay_decan_measured *take)
+static void write_decan_csv_row(struct as_csv *csv, const struct as_decan_bucket *it,
+                                const struct as_decan_measured *take)
 {
     struct number number[NUMBERS_N];
     numbers_of(take, number);
@@ -232,14 +231,14 @@ static void write_decan_csv_row(struct as_csv *csv, const struct assay_decan_buc
 
 enum { ROW_FIELDS = 10 + NUMBERS_N };
 
-int as_decan_csv(struct as_decan_view *view, struct assay_error *err)
+int as_decan_csv(struct as_decan_view *view, struct as_error *err)
 {
-    const struct assay_decan_result *result = view->result;
+    const struct as_decan_result *result = view->result;
     struct as_csv csv;
     as_cli_csv(view->cli, &csv);
     write_decan_csv_header(&csv);
     for (size_t i = 0; i < result->loop_n; i++) {
-        const struct assay_decan_loop *loop = &result->loop[i];
+        const struct as_decan_loop *loop = &result->loop[i];
         AS_TRY(as_decan_view_name(view, loop, err));
         for (size_t b = 0; b < loop->bucket_n; b++)
             for (size_t k = 0; k < loop->bucket[b].take_n; k++) {

@@ -27,7 +27,7 @@ static void write_cycles(struct as_table *table, double cycles)
 }
 
 /* Too few instances have no interval. */
-static void write_interval(struct as_table *table, const struct assay_decan_measured *take)
+static void write_interval(struct as_table *table, const struct as_decan_measured *take)
 {
     const int digits = take->median < 10 ? 2 : take->median < 100 ? 1 : 0;
     if (isnan(take->low) || isnan(take->high))
@@ -36,12 +36,12 @@ static void write_interval(struct as_table *table, const struct assay_decan_meas
         as_table_f(table, "%.*f-%.*f", digits, take->low, digits, take->high);
 }
 
-static const char *mark_of(const struct assay_decan_measured *take)
+static const char *mark_of(const struct as_decan_measured *take)
 {
-    return !take->n                                      ? ""
-           : take->reliability == ASSAY_DECAN_UNRELIABLE ? "!"
-           : take->reliability == ASSAY_DECAN_WEAK       ? "~"
-                                                         : "";
+    return !take->n                                   ? ""
+           : take->reliability == AS_DECAN_UNRELIABLE ? "!"
+           : take->reliability == AS_DECAN_WEAK       ? "~"
+                                                      : "";
 }
 
 /* One instance has none. */
@@ -53,7 +53,7 @@ static void emit_stability(struct as_table *table, double value)
         as_table_f(table, "%.2f", value);
 }
 
-static void add_variant_cells(struct as_table *table, const struct assay_decan_measured *take)
+static void add_variant_cells(struct as_table *table, const struct as_decan_measured *take)
 {
     as_table_string(table, take->variant);
     as_table_f(table, "%u", take->n);
@@ -73,9 +73,9 @@ static void add_variant_cells(struct as_table *table, const struct assay_decan_m
 }
 
 /* Appends a sentence for missing variants, those with one reason together. */
-static void append_missing(const struct assay_decan_bucket *bucket, struct as_str *text)
+static void append_missing(const struct as_decan_bucket *bucket, struct as_str *text)
 {
-    bool told[ASSAY_DECAN_TAKES_MOST] = {false};
+    bool told[AS_DECAN_TAKES_MOST] = {false};
     for (size_t i = 0; i < bucket->take_n; i++) {
         const char *reason = bucket->take[i].reason;
         if (!reason || told[i])
@@ -94,7 +94,7 @@ static void append_missing(const struct assay_decan_bucket *bucket, struct as_st
         as_str_appendz(text, ".");
 }
 
-static void append_bits(const struct assay_decan_bucket *bucket, struct as_str *text)
+static void append_bits(const struct as_decan_bucket *bucket, struct as_str *text)
 {
     bool decides = false;
     const char *blank = text->n ? " " : "";
@@ -109,8 +109,8 @@ static void append_bits(const struct assay_decan_bucket *bucket, struct as_str *
                            text->n ? " " : "", bucket->take[i].variant);
 }
 
-static int print_takes(struct as_decan_view *view, const struct assay_decan_bucket *bucket,
-                       struct assay_error *err)
+static int print_takes(struct as_decan_view *view, const struct as_decan_bucket *bucket,
+                       struct as_error *err)
 {
     struct as_table table;
     struct as_str rest = {0};
@@ -130,7 +130,7 @@ static int print_takes(struct as_decan_view *view, const struct assay_decan_buck
     return rc;
 }
 
-static void append_range(const struct assay_decan_bucket *it, struct as_str *out)
+static void append_range(const struct as_decan_bucket *it, struct as_str *out)
 {
     if (it->high - it->low > 1)
         as_str_appendf(out, "%.0f to %.0f iterations", it->low, it->high - 1);
@@ -139,10 +139,10 @@ static void append_range(const struct assay_decan_bucket *it, struct as_str *out
 }
 
 /* The other buckets, a line each. */
-static void print_others(struct as_decan_view *view, const struct assay_decan_loop *loop)
+static void print_others(struct as_decan_view *view, const struct as_decan_loop *loop)
 {
     for (size_t i = 0; i < loop->bucket_n; i++) {
-        const struct assay_decan_bucket *it = &loop->bucket[i];
+        const struct as_decan_bucket *it = &loop->bucket[i];
         struct as_str line = {0};
         if (i == loop->main)
             continue;
@@ -156,10 +156,10 @@ static void print_others(struct as_decan_view *view, const struct assay_decan_lo
     }
 }
 
-static int print_loop(struct as_decan_view *view, const struct assay_decan_loop *loop,
-                      struct assay_error *err)
+static int print_loop(struct as_decan_view *view, const struct as_decan_loop *loop,
+                      struct as_error *err)
 {
-    const struct assay_decan_bucket *main = &loop->bucket[loop->main];
+    const struct as_decan_bucket *main = &loop->bucket[loop->main];
     struct as_str head = {0};
     AS_TRY(as_decan_view_name(view, loop, err));
     as_str_appendf(&head, "%.1f %%  %s", 100 * loop->share, as_str_z(&view->name));
@@ -189,7 +189,7 @@ static int print_loop(struct as_decan_view *view, const struct assay_decan_loop 
 
 static void print_end(struct as_decan_view *view)
 {
-    const struct assay_decan_result *it = view->result;
+    const struct as_decan_result *it = view->result;
     struct as_str text = {0};
     as_str_appendf(&text,
                    "%u run%s with variants, %u instances of each wanted; variants used %.0f %% of "
@@ -221,9 +221,9 @@ static void print_end(struct as_decan_view *view)
     as_str_fini(&text);
 }
 
-int as_decan_text(struct as_decan_view *view, struct assay_error *err)
+int as_decan_text(struct as_decan_view *view, struct as_error *err)
 {
-    const struct assay_decan_result *it = view->result;
+    const struct as_decan_result *it = view->result;
     for (size_t i = 0; i < it->loop_n; i++)
         AS_TRY(print_loop(view, &it->loop[i], err));
     if (it->interrupted)

@@ -106,17 +106,17 @@ static unsigned replaces(const struct as_arguments *args)
 }
 
 static int check_conflicts(const struct as_arguments *args, enum as_option_id own, const char *path,
-                           struct assay_error *err)
+                           struct as_error *err)
 {
     char experiment[PATH_MAX];
 
     if (is_input(args, own, path))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "%s: cannot be written: the command reads or writes it already; name "
                             "another file",
                             path);
     if (is_fact(path, experiment))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "%s: cannot be written: it is inside the experiment %s; name a file "
                             "outside of it",
                             path, experiment);
@@ -124,14 +124,14 @@ static int check_conflicts(const struct as_arguments *args, enum as_option_id ow
 }
 
 int as_destination_check(const struct as_arguments *args, enum as_option_id own, const char *path,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     AS_TRY(check_conflicts(args, own, path, err));
     return as_outfile_check(path, replaces(args), err);
 }
 
 int as_destination_begin(const struct as_arguments *args, enum as_option_id own, const char *path,
-                         unsigned bits, struct as_outfile *out, struct assay_error *err)
+                         unsigned bits, struct as_outfile *out, struct as_error *err)
 {
     AS_TRY(check_conflicts(args, own, path, err));
     return as_outfile_begin(out, path, bits | replaces(args), err);

@@ -12,9 +12,9 @@
 
 /* Returns 0 if `path`, which comes from the option `own`, may be written. Errors: USAGE, IO. */
 int as_destination_check(const struct as_arguments *args, enum as_option_id own, const char *path,
-                         struct assay_error *err);
+                         struct as_error *err);
 /* Checks and opens; `bits` as of as_outfile_begin. Errors: USAGE, IO, NOMEM. */
 int as_destination_begin(const struct as_arguments *args, enum as_option_id own, const char *path,
-                         unsigned bits, struct as_outfile *out, struct assay_error *err);
+                         unsigned bits, struct as_outfile *out, struct as_error *err);
 
 #endif

@@ -11,8 +11,8 @@
 
 void as_disasm_loop_words(const struct as_disasm *d, struct as_str *out)
 {
-    const struct assay_program *program = d->program;
-    const struct assay_loop *loop = &program->loop[d->loop];
+    const struct as_program *program = d->program;
+    const struct as_loop *loop = &program->loop[d->loop];
     struct as_str more = {0};
 
     as_str_appendf(out, "loop %" PRIu32 ": %s, %s", d->loop, as_level_word(loop->level),
@@ -42,38 +42,38 @@ static void append_word(struct as_str *out, char separator, const char *text)
     as_str_appendz(out, text);
 }
 
-static bool is_inside(const struct assay_program *program, uint32_t loop, uint32_t outer)
+static bool is_inside(const struct as_program *program, uint32_t loop, uint32_t outer)
 {
-    while (loop != ASSAY_NONE && loop != outer)
+    while (loop != AS_NONE && loop != outer)
         loop = program->loop[loop].parent;
     return loop == outer;
 }
 
-void as_disasm_block_words(const struct as_disasm *d, const struct as_range *range,
+void as_disasm_block_words(const struct as_disasm *d, const struct as_disasm_range *range,
                            struct as_str *out, char separator)
 {
-    const struct assay_program *program = d->program;
-    const struct assay_block *block = &program->block[range->block];
+    const struct as_program *program = d->program;
+    const struct as_block *block = &program->block[range->block];
     char text[64];
 
     if (range->block == program->loop[d->loop].header)
         append_word(out, separator, "header");
-    if (block->loop != d->loop && block->loop != ASSAY_NONE) {
+    if (block->loop != d->loop && block->loop != AS_NONE) {
         snprintf(text, sizeof text, "in loop %" PRIu32, block->loop);
         append_word(out, separator, text);
     }
     for (uint32_t e = block->first_succ; e < block->first_succ + block->succs; e++) {
-        const struct assay_edge *edge = &program->succ[e];
-        const struct assay_block *to = &program->block[edge->block];
+        const struct as_edge *edge = &program->succ[e];
+        const struct as_block *to = &program->block[edge->block];
         const char *verb = edge->back                               ? "back to"
                            : !is_inside(program, to->loop, d->loop) ? "leaves for"
-                           : edge->kind == ASSAY_EDGE_FALL          ? "then"
+                           : edge->kind == AS_EDGE_FALL             ? "then"
                                                                     : "or";
         snprintf(text, sizeof text, "%s 0x%" PRIx64, verb, to->start);
         append_word(out, separator, text);
     }
-    if (block->bits & ASSAY_BLOCK_UNRESOLVED)
+    if (block->bits & AS_BLOCK_UNRESOLVED)
         append_word(out, separator, "unresolved jump");
-    if (block->bits & ASSAY_BLOCK_RETURN)
+    if (block->bits & AS_BLOCK_RETURN)
         append_word(out, separator, "returns");
 }

@@ -65,7 +65,7 @@ static const struct as_field fields[FIELDS] = {
 /* The texts of one row live here until the next. */
 struct insn_rows {
     struct as_disasm *d;
-    const struct as_range *range;
+    const struct as_disasm_range *range;
     struct as_str text[FIELDS];
 };
 
@@ -88,7 +88,7 @@ static struct as_cell list_cell(struct insn_rows *rows, int field)
 
 static void encoding_cells(struct insn_rows *rows, size_t i, struct as_cell *cell)
 {
-    const struct assay_insn *insn = &rows->range->code.insn[i];
+    const struct as_insn *insn = &rows->range->code.insn[i];
     const uint8_t *p = rows->range->bytes + (insn->address - rows->range->start);
     struct as_str *bytes = fresh(rows, FIELD_BYTES);
     char assembly[256];
@@ -105,25 +105,24 @@ static void encoding_cells(struct insn_rows *rows, size_t i, struct as_cell *cel
     cell[FIELD_TEXT] = text_cell(rows, FIELD_TEXT);
 }
 
-static void form_cells(const struct assay_form *form, struct as_cell *cell)
+static void form_cells(const struct as_form *form, struct as_cell *cell)
 {
     cell[FIELD_MNEMONIC] = as_cell_text(form->mnemonic);
-    cell[FIELD_CLASS] = as_cell_text(assay_class_name(form->insn_class));
+    cell[FIELD_CLASS] = as_cell_text(as_class_name(form->insn_class));
     cell[FIELD_ELEMENT] = as_cell_text(as_element_word(form->element));
     cell[FIELD_LANES] = as_cell_count(form->lanes);
-    cell[FIELD_PACKING] = as_cell_text(form->traits & ASSAY_TRAIT_PACKED   ? "packed"
-                                       : form->traits & ASSAY_TRAIT_SCALAR ? "scalar"
-                                                                           : NULL);
+    cell[FIELD_PACKING] = as_cell_text(form->traits & AS_TRAIT_PACKED   ? "packed"
+                                       : form->traits & AS_TRAIT_SCALAR ? "scalar"
+                                                                        : NULL);
     cell[FIELD_FLOPS] = as_cell_count(form->flops);
     cell[FIELD_INTOPS] = as_cell_count(form->intops);
 }
 
-static void effect_cells(struct insn_rows *rows, const struct assay_insn *insn,
-                         struct as_cell *cell)
+static void effect_cells(struct insn_rows *rows, const struct as_insn *insn, struct as_cell *cell)
 {
-    struct assay_effects effects;
+    struct as_effects effects;
 
-    assay_insn_effects(insn, &effects);
+    as_insn_effects(insn, &effects);
     as_words_registers(fresh(rows, FIELD_READS), effects.read, '\n');
     as_words_registers(fresh(rows, FIELD_WRITES), effects.written, '\n');
     as_words_flags(fresh(rows, FIELD_FLAGS_READ), effects.flags_read, '\n');
@@ -133,12 +132,11 @@ static void effect_cells(struct insn_rows *rows, const struct assay_insn *insn,
         cell[i] = list_cell(rows, i);
 }
 
-static void target_cells(struct insn_rows *rows, const struct assay_insn *insn,
-                         struct as_cell *cell)
+static void target_cells(struct insn_rows *rows, const struct as_insn *insn, struct as_cell *cell)
 {
     uint64_t address;
 
-    if (!assay_insn_target(insn, &address) && !assay_insn_memory_address(insn, &address))
+    if (!as_insn_target(insn, &address) && !as_insn_memory_address(insn, &address))
         return;
     cell[FIELD_TARGET] = as_cell_hex(address);
     if (as_disasm_label(rows->d, address, fresh(rows, FIELD_TARGET_LABEL)))
@@ -148,10 +146,10 @@ static void target_cells(struct insn_rows *rows, const struct assay_insn *insn,
 /* Inlined calls from the innermost outwards: "dot at /src/solver.c:12". */
 static void inlined_words(const struct as_disasm *d, uint64_t address, struct as_str *out)
 {
-    uint32_t at = assay_debug_inline_at(d->object, address);
+    uint32_t at = as_debug_inline_at(d->object, address);
 
-    while (at < d->debug.inline_n && d->debug.inlines[at].parent != ASSAY_NONE) {
-        const struct assay_inline *it = &d->debug.inlines[at];
+    while (at < d->debug.inline_n && d->debug.inlines[at].parent != AS_NONE) {
+        const struct as_inline *it = &d->debug.inlines[at];
         const char *file = as_disasm_file(d, it->call_file);
 
         if (out->n)
@@ -165,13 +163,13 @@ static void inlined_words(const struct as_disasm *d, uint64_t address, struct as
 
 static void source_cells(struct insn_rows *rows, uint64_t address, struct as_cell *cell)
 {
-    const struct assay_line *line = assay_debug_line_at(&rows->d->debug, address);
+    const struct as_line *line = as_debug_line_at(&rows->d->debug, address);
 
     as_str_clear(&rows->text[FIELD_INLINED]);
     if (rows->d->with_source)
         inlined_words(rows->d, address, &rows->text[FIELD_INLINED]);
     cell[FIELD_INLINED] = list_cell(rows, FIELD_INLINED);
-    if (!line || line->file == ASSAY_NONE)
+    if (!line || line->file == AS_NONE)
         return;
     cell[FIELD_FILE] = as_cell_text(as_disasm_file(rows->d, line->file));
     if (line->line)
@@ -183,10 +181,10 @@ static void source_cells(struct insn_rows *rows, uint64_t address, struct as_cel
 static void fill_insn_row(void *context, size_t row, struct as_cell *cell)
 {
     struct insn_rows *rows = context;
-    const struct assay_insn *insn = &rows->range->code.insn[row];
+    const struct as_insn *insn = &rows->range->code.insn[row];
 
     encoding_cells(rows, row, cell);
-    form_cells(assay_form_get(insn->form), cell);
+    form_cells(as_form_get(insn->form), cell);
     effect_cells(rows, insn, cell);
     target_cells(rows, insn, cell);
     source_cells(rows, insn->address, cell);
@@ -207,21 +205,22 @@ static void rows_fini(struct insn_rows *rows)
         as_str_fini(&rows->text[i]);
 }
 
-void as_disasm_json(struct as_disasm *d, struct as_facts *facts, const struct as_range *range)
+void as_disasm_json(struct as_disasm *d, struct as_facts *facts,
+                    const struct as_disasm_range *range)
 {
-    const struct assay_function *f = range->function;
+    const struct as_function *f = range->function;
     struct insn_rows rows = {.d = d, .range = range};
     const struct as_sheet sheet = {fields + 1, FIELDS - 1, range->shown, &rows, fill_inner};
 
     as_facts_object(facts, NULL);
     as_facts_cell(facts, "function", as_cell_text(f ? range->name : NULL));
     as_facts_cell(facts, "linkage_name", as_cell_text(f ? f->name : NULL));
-    as_facts_cell(facts, "origin", as_cell_text(f ? as_origin_word(f->origin) : NULL));
+    as_facts_cell(facts, "origin", as_cell_text(f ? as_function_origin_word(f->origin) : NULL));
     as_facts_cell(facts, "start", as_cell_hex(range->start));
     as_facts_cell(facts, "end", as_cell_hex(range->end));
     as_facts_cell(facts, "instruction_n", as_cell_count(range->code.n));
     as_facts_cell(facts, "invalid_b", as_cell_count(range->code.invalid_n));
-    if (range->block != ASSAY_NONE) {
+    if (range->block != AS_NONE) {
         struct as_str words = {0};
 
         as_disasm_block_words(d, range, &words, '\n');
@@ -241,7 +240,7 @@ void as_disasm_csv_header(struct as_disasm *d)
     as_sheet_csv_header(d->cli, &sheet);
 }
 
-void as_disasm_csv(struct as_disasm *d, const struct as_range *range)
+void as_disasm_csv(struct as_disasm *d, const struct as_disasm_range *range)
 {
     struct insn_rows rows = {.d = d, .range = range};
     const struct as_sheet sheet = {fields, FIELDS, range->shown, &rows, fill_insn_row};

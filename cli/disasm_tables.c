@@ -13,9 +13,9 @@
 
 struct tables {
     const struct as_disasm *d;
-    struct assay_paths paths;
-    struct assay_dependences dependences;
-    struct assay_streams streams;
+    struct as_paths paths;
+    struct as_dependences dependences;
+    struct as_streams streams;
     struct as_str what, marks; /* of one row */
     struct as_arena arena;     /* texts, which a table keeps until it is printed */
 };
@@ -28,12 +28,12 @@ static uint64_t address_of(const struct tables *t, uint32_t insn)
 static struct as_cell assembly_cell(struct tables *t, uint32_t index)
 {
     char text[256] = "";
-    const struct assay_insn *insn = &t->d->program->code.insn[index];
+    const struct as_insn *insn = &t->d->program->code.insn[index];
     uint64_t size_b = insn->length;
-    const uint8_t *bytes = assay_object_bytes(t->d->object, insn->address, &size_b);
+    const uint8_t *bytes = as_object_bytes(t->d->object, insn->address, &size_b);
 
     if (bytes)
-        assay_insn_format(bytes, insn->length, insn->address, t->d->syntax, text, sizeof text);
+        as_insn_format(bytes, insn->length, insn->address, t->d->syntax, text, sizeof text);
     return as_cell_text(as_arena_strndup(&t->arena, text, strlen(text)));
 }
 
@@ -70,19 +70,19 @@ static void dependence_row(void *context, size_t row, struct as_cell *cell)
 {
     static const char *const through[] = {"register", "flags", "memory"};
     struct tables *t = context;
-    const struct assay_dependence *it = &t->dependences.at[row];
+    const struct as_dependence *it = &t->dependences.at[row];
     const uint32_t to = t->dependences.insn[it->to], from = t->dependences.insn[it->from];
 
     as_str_clear(&t->what);
     as_str_clear(&t->marks);
-    if (it->kind == ASSAY_DEPENDENCE_REGISTER)
-        as_str_appendz(&t->what, assay_reg_name(it->what, it->what < ASSAY_REG_VEC ? 8 : 16));
-    else if (it->kind == ASSAY_DEPENDENCE_FLAGS)
+    if (it->kind == AS_DEPENDENCE_REGISTER)
+        as_str_appendz(&t->what, as_reg_name(it->what, it->what < AS_REG_VEC ? 8 : 16));
+    else if (it->kind == AS_DEPENDENCE_FLAGS)
         as_words_flags(&t->what, it->what, '\n');
-    mark_if(&t->marks, it->bits & ASSAY_DEPENDENCE_ADDRESS, "address");
-    mark_if(&t->marks, it->bits & ASSAY_DEPENDENCE_MERGE, "merge");
-    mark_if(&t->marks, it->bits & ASSAY_DEPENDENCE_MAYBE, "maybe");
-    mark_if(&t->marks, it->bits & ASSAY_DEPENDENCE_PARTIAL, "partial");
+    mark_if(&t->marks, it->bits & AS_DEPENDENCE_ADDRESS, "address");
+    mark_if(&t->marks, it->bits & AS_DEPENDENCE_MERGE, "merge");
+    mark_if(&t->marks, it->bits & AS_DEPENDENCE_MAYBE, "maybe");
+    mark_if(&t->marks, it->bits & AS_DEPENDENCE_PARTIAL, "partial");
     *cell++ = as_cell_hex(address_of(t, to));
     *cell++ = assembly_cell(t, to);
     *cell++ = as_cell_count(it->distance);
@@ -111,15 +111,15 @@ static void stream_row(void *context, size_t row, struct as_cell *cell)
 {
     static const char *const stride[] = {"zero", "unit", "constant", "indirect", "unknown"};
     struct tables *t = context;
-    const struct assay_memory_stream *it = &t->streams.at[row];
-    const unsigned access = it->access & (ASSAY_ACCESS_READ | ASSAY_ACCESS_WRITE);
-    const bool known = it->stride <= ASSAY_STRIDE_CONSTANT;
+    const struct as_memory_stream *it = &t->streams.at[row];
+    const unsigned access = it->access & (AS_ACCESS_READ | AS_ACCESS_WRITE);
+    const bool known = it->stride <= AS_STRIDE_CONSTANT;
 
     cell[0] = as_cell_hex(address_of(t, it->insn));
     cell[1] = assembly_cell(t, it->insn);
-    cell[2] = as_cell_text(access == ASSAY_ACCESS_READ    ? "load"
-                           : access == ASSAY_ACCESS_WRITE ? "store"
-                                                          : "update");
+    cell[2] = as_cell_text(access == AS_ACCESS_READ    ? "load"
+                           : access == AS_ACCESS_WRITE ? "store"
+                                                       : "update");
     if (it->width_b)
         cell[3] = as_cell_count(it->width_b);
     cell[4] = as_cell_text(stride[it->stride]);
@@ -134,7 +134,7 @@ static void stream_row(void *context, size_t row, struct as_cell *cell)
 /* ---- Both -------------------------------------------------------------------------------- */
 
 static int show_sheet(struct as_disasm *d, struct as_facts *facts, const char *key,
-                      const struct as_sheet *sheet, struct assay_error *err)
+                      const struct as_sheet *sheet, struct as_error *err)
 {
     struct as_str same = {0};
     int rc = 0;
@@ -154,29 +154,29 @@ static int show_sheet(struct as_disasm *d, struct as_facts *facts, const char *k
     return rc;
 }
 
-static int show_dependences(struct tables *t, struct as_facts *facts, struct assay_error *err)
+static int show_dependences(struct tables *t, struct as_facts *facts, struct as_error *err)
 {
     const struct as_disasm *d = t->d;
 
-    AS_TRY(assay_loop_paths(d->program, d->loop, 1, &t->paths, err));
-    AS_TRY(assay_loop_dependences(d->program, d->loop, &t->paths, 0, &t->dependences, err));
+    AS_TRY(as_loop_paths(d->program, d->loop, 1, &t->paths, err));
+    AS_TRY(as_loop_dependences(d->program, d->loop, &t->paths, 0, &t->dependences, err));
     const struct as_sheet sheet = {dependence_fields,
                                    sizeof dependence_fields / sizeof *dependence_fields,
                                    t->dependences.n, t, dependence_row};
     return show_sheet((struct as_disasm *)d, facts, "dependences", &sheet, err);
 }
 
-static int show_streams(struct tables *t, struct as_facts *facts, struct assay_error *err)
+static int show_streams(struct tables *t, struct as_facts *facts, struct as_error *err)
 {
     const struct as_disasm *d = t->d;
 
-    AS_TRY(assay_loop_streams(d->program, d->loop, &t->streams, err));
+    AS_TRY(as_loop_streams(d->program, d->loop, &t->streams, err));
     const struct as_sheet sheet = {stream_fields, sizeof stream_fields / sizeof *stream_fields,
                                    t->streams.n, t, stream_row};
     return show_sheet((struct as_disasm *)d, facts, "streams", &sheet, err);
 }
 
-int as_disasm_loop_tables(struct as_disasm *d, struct as_facts *facts, struct assay_error *err)
+int as_disasm_loop_tables(struct as_disasm *d, struct as_facts *facts, struct as_error *err)
 {
     struct tables t = {.d = d};
     int rc;
@@ -186,9 +186,9 @@ int as_disasm_loop_tables(struct as_disasm *d, struct as_facts *facts, struct as
 
     if (rc == 0 && d->with_streams)
         rc = show_streams(&t, facts, err);
-    assay_paths_free(&t.paths);
-    assay_dependences_free(&t.dependences);
-    assay_streams_free(&t.streams);
+    as_paths_free(&t.paths);
+    as_dependences_free(&t.dependences);
+    as_streams_free(&t.streams);
     as_str_fini(&t.what);
     as_str_fini(&t.marks);
     as_arena_fini(&t.arena);

@@ -10,12 +10,12 @@
 #include "insn_words.h"
 
 struct listed_place {
-    uint32_t file, line, inlined; /* ASSAY_NONE = unknown */
+    uint32_t file, line, inlined; /* AS_NONE = unknown */
 };
 
 struct listing {
     struct as_disasm *d;
-    const struct as_range *range;
+    const struct as_disasm_range *range;
     struct as_str s;
     struct listed_place last;
     int digits; /* of addresses */
@@ -40,10 +40,10 @@ static void paint(struct listing *l, enum as_style style)
 /* "inlined dot at solver.c:12 inlined ..." from the innermost outwards. */
 static void write_chain(struct listing *l, uint32_t at)
 {
-    const struct assay_debug *debug = &l->d->debug;
+    const struct as_debug *debug = &l->d->debug;
 
-    while (at < debug->inline_n && debug->inlines[at].parent != ASSAY_NONE) {
-        const struct assay_inline *it = &debug->inlines[at];
+    while (at < debug->inline_n && debug->inlines[at].parent != AS_NONE) {
+        const struct as_inline *it = &debug->inlines[at];
         const char *file = as_disasm_file(l->d, it->call_file);
 
         as_str_appendz(&l->s, ", in ");
@@ -79,27 +79,27 @@ static void append_source_line(struct listing *l, const struct listed_place *her
 
 static void write_source(struct listing *l, uint64_t address)
 {
-    const struct assay_line *line = assay_debug_line_at(&l->d->debug, address);
-    struct listed_place here = {ASSAY_NONE, 0, ASSAY_NONE};
+    const struct as_line *line = as_debug_line_at(&l->d->debug, address);
+    struct listed_place here = {AS_NONE, 0, AS_NONE};
 
-    if (!line || line->file == ASSAY_NONE || !line->line || !as_disasm_file(l->d, line->file))
+    if (!line || line->file == AS_NONE || !line->line || !as_disasm_file(l->d, line->file))
         return;
     here.file = line->file;
     here.line = line->line;
-    here.inlined = assay_debug_inline_at(l->d->object, address);
+    here.inlined = as_debug_inline_at(l->d->object, address);
     if (memcmp(&here, &l->last, sizeof here) != 0)
         append_source_line(l, &here);
     l->last = here;
 }
 
 /* The target of a branch, or what stands at the address of a memory operand. */
-static void write_target(struct listing *l, const struct assay_insn *insn, size_t begin)
+static void write_target(struct listing *l, const struct as_insn *insn, size_t begin)
 {
     struct as_str label = {0};
     uint64_t address;
-    const bool is_target = assay_insn_target(insn, &address);
+    const bool is_target = as_insn_target(insn, &address);
 
-    if ((is_target || assay_insn_memory_address(insn, &address)) &&
+    if ((is_target || as_insn_memory_address(insn, &address)) &&
         as_disasm_label(l->d, address, &label)) {
         const int width = (int)(l->s.n - begin);
 
@@ -113,7 +113,7 @@ static void write_target(struct listing *l, const struct assay_insn *insn, size_
     as_str_fini(&label);
 }
 
-static void print_bytes(struct listing *l, const struct assay_insn *insn)
+static void print_bytes(struct listing *l, const struct as_insn *insn)
 {
     const uint8_t *p = l->range->bytes + (insn->address - l->range->start);
 
@@ -122,7 +122,7 @@ static void print_bytes(struct listing *l, const struct assay_insn *insn)
     as_str_appendf(&l->s, "%*s", insn->length < 8 ? 3 * (8 - insn->length) : 0, "");
 }
 
-static void set_of(struct listing *l, const char *verb, struct assay_regset set, unsigned flags)
+static void set_of(struct listing *l, const char *verb, struct as_regset set, unsigned flags)
 {
     const size_t before = l->s.n;
 
@@ -138,15 +138,15 @@ static void set_of(struct listing *l, const char *verb, struct assay_regset set,
     }
 }
 
-static void append_insn_facts(struct listing *l, const struct assay_insn *insn)
+static void append_insn_facts(struct listing *l, const struct as_insn *insn)
 {
-    const struct assay_form *form = assay_form_get(insn->form);
+    const struct as_form *form = as_form_get(insn->form);
     const char *element = as_element_word(form->element);
-    struct assay_effects effects;
+    struct as_effects effects;
 
-    assay_insn_effects(insn, &effects);
+    as_insn_effects(insn, &effects);
     paint(l, AS_STYLE_DIM);
-    as_str_appendf(&l->s, "%*s%s", l->digits + 6, "", assay_class_name(form->insn_class));
+    as_str_appendf(&l->s, "%*s%s", l->digits + 6, "", as_class_name(form->insn_class));
     if (element && form->lanes)
         as_str_appendf(&l->s, " %s x%u", element, form->lanes);
     if (form->flops)
@@ -168,7 +168,7 @@ static void append_insn_facts(struct listing *l, const struct assay_insn *insn)
 
 static void instruction(struct listing *l, size_t i)
 {
-    const struct assay_insn *insn = &l->range->code.insn[i];
+    const struct as_insn *insn = &l->range->code.insn[i];
     const size_t begin = l->s.n;
     char assembly[256];
 
@@ -186,8 +186,8 @@ static void instruction(struct listing *l, size_t i)
 
 static void write_heading(struct listing *l)
 {
-    const struct as_range *range = l->range;
-    const struct assay_function *f = range->function;
+    const struct as_disasm_range *range = l->range;
+    const struct as_function *f = range->function;
 
     paint(l, AS_STYLE_BOLD);
     as_str_appendz(&l->s, f ? range->name : "range");
@@ -198,7 +198,7 @@ static void write_heading(struct listing *l)
                    range->start, range->end, range->end - range->start, range->code.n);
     if (range->shown < range->code.n)
         as_str_appendf(&l->s, ", the first %zu", range->shown);
-    if (range->block != ASSAY_NONE) {
+    if (range->block != AS_NONE) {
         struct as_str words = {0};
 
         as_disasm_block_words(l->d, range, &words, '\n');
@@ -210,9 +210,9 @@ static void write_heading(struct listing *l)
     as_str_appendz(&l->s, "\n");
 }
 
-void as_disasm_text(struct as_disasm *d, const struct as_range *range)
+void as_disasm_text(struct as_disasm *d, const struct as_disasm_range *range)
 {
-    struct listing l = {.d = d, .range = range, .last = {ASSAY_NONE, 0, ASSAY_NONE}};
+    struct listing l = {.d = d, .range = range, .last = {AS_NONE, 0, AS_NONE}};
 
     l.digits = range->end > UINT64_C(0xffffffff) ? 12 : range->end > 0xffffff ? 8 : 6;
     l.column = l.digits + 6 + (d->with_bytes ? 24 : 0) + 34;

@@ -10,18 +10,18 @@
 #include "experiment/experiment.h"
 
 struct as_draft {
-    const char *place;                   /* where it goes: NAME.assay; borrowed */
-    struct as_str path;                  /* where it is made: NAME.assay.WORK-PID */
-    unsigned flags;                      /* of assay_experiment_move */
-    struct assay_experiment *experiment; /* open for writing until it is kept or dropped */
+    const char *place;                /* where it goes: NAME.assay; borrowed */
+    struct as_str path;               /* where it is made: NAME.assay.WORK-PID */
+    unsigned flags;                   /* of as_experiment_move */
+    struct as_experiment *experiment; /* open for writing until it is kept or dropped */
 };
 
 /* Makes the draft of `place`; as_stops_came() ends what works on it. `work` is a word for its name.
- * `flags`: 0 or ASSAY_EXPERIMENT_FORCE. Errors: those of assay_experiment_check_new and _create. */
+ * `flags`: 0 or AS_EXPERIMENT_FORCE. Errors: those of as_experiment_check_new and _create. */
 int as_draft_begin(struct as_draft *draft, const char *place, const char *work, unsigned flags,
-                   struct assay_error *err);
+                   struct as_error *err);
 /* Puts it in its place where `rc` is 0, else removes it; frees the draft. Returns `rc`, or what
  * went wrong. */
-int as_draft_end(struct as_draft *draft, int rc, struct assay_error *err);
+int as_draft_end(struct as_draft *draft, int rc, struct as_error *err);
 
 #endif

@@ -23,7 +23,7 @@ static void csv_number(struct as_csv *csv, struct as_quantity number)
         as_csv_i64(csv, number.whole);
 }
 
-static int csv_time_lines(struct as_evaluating *it, struct as_csv *csv, struct assay_error *err)
+static int csv_time_lines(struct as_evaluating *it, struct as_csv *csv, struct as_error *err)
 {
     static const char *const names[] = {"configuration", "window", "object", "begin_ns",
                                         "end_ns",        "value",  "label"};
@@ -74,7 +74,7 @@ static void csv_cell(struct as_evaluating *it, struct as_csv *csv,
     as_str_fini(&plane);
 }
 
-int as_evaluate_csv(struct as_evaluating *it, struct assay_error *err)
+int as_evaluate_csv(struct as_evaluating *it, struct as_error *err)
 {
     static const char *const names[] = {"configuration", "table",     "plane", "object", "column",
                                         "label",         "statistic", "unit",  "value"};
@@ -83,7 +83,7 @@ int as_evaluate_csv(struct as_evaluating *it, struct assay_error *err)
     const struct as_histogram_result *table = as_evaluator_tables(it->evaluation, &tables_n);
     as_evaluator_time_lines(it->evaluation, &lines_n);
     if (lines_n && tables_n)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--format csv: time lines and tables have different columns; evaluate "
                             "them one by one, or use --format json");
     as_cli_csv(it->cli, &csv);
@@ -123,7 +123,7 @@ static void json_object_name(struct as_evaluating *it, struct as_json *json,
 
 /* Pieces of one object: [begin, end, value]; takes them off the store. */
 static int json_pieces(struct as_evaluating *it, struct as_json *json, int64_t place,
-                       const void **record, struct assay_error *err)
+                       const void **record, struct as_error *err)
 {
     as_json_array_begin(json);
     while (*record && ((const struct as_evaluated_piece *)*record)->place == place) {
@@ -141,7 +141,7 @@ static int json_pieces(struct as_evaluating *it, struct as_json *json, int64_t p
 
 static int json_time_line(struct as_evaluating *it, struct as_json *json,
                           const struct as_time_line *line, uint32_t at, const void **record,
-                          struct assay_error *err)
+                          struct as_error *err)
 {
     as_json_object_begin(json);
     as_json_key_string(json, "configuration", line->configuration->name);
@@ -203,7 +203,7 @@ static int json_totals(struct as_evaluating *it, struct as_json *json,
     const size_t n = (size_t)table->columns.columns_n;
     struct as_totals *totals = as_calloc(n + 1, sizeof *totals);
     if (!totals)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     as_json_array_begin(json);
     for (size_t i = 0; i < table->cell.n;) {
         const int64_t plane = table->cell.at[i].plane;
@@ -258,12 +258,12 @@ void as_evaluate_json_begin(struct as_json *json, struct as_cli *cli, unsigned i
 {
     as_json_init(json, &cli->out, indent);
     as_json_object_begin(json);
-    as_json_key_u64(json, "schema", ASSAY_JSON_SCHEMA);
-    as_json_key_string(json, "assay", ASSAY_VERSION);
+    as_json_key_u64(json, "schema", AS_JSON_SCHEMA);
+    as_json_key_string(json, "assay", AS_VERSION);
     as_json_key_string(json, "command", as_verbs[cli->args.verb].name);
 }
 
-int as_evaluate_json(struct as_evaluating *it, struct assay_error *err)
+int as_evaluate_json(struct as_evaluating *it, struct as_error *err)
 {
     struct as_json json;
     const void *record = NULL;

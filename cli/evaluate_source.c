@@ -20,8 +20,8 @@
 #include "report/profile.h"
 #include "stops.h"
 
-static int write_as_prv(struct as_evaluating *it, struct assay_experiment *experiment,
-                        const char *path, struct assay_error *err)
+static int write_as_prv(struct as_evaluating *it, struct as_experiment *experiment,
+                        const char *path, struct as_error *err)
 {
     struct as_trace trace;
     struct as_export_code code = {0};
@@ -30,7 +30,7 @@ static int write_as_prv(struct as_evaluating *it, struct assay_experiment *exper
     AS_TRY(as_report_run(experiment, (int64_t)it->cli->args.number[AS_OPTION_RUN], &run_id, &run_n,
                          err));
     int rc = as_run_trace_open(experiment, run_id, &trace, err);
-    if (rc == ASSAY_ERR_NOT_FOUND)
+    if (rc == AS_ERR_NOT_FOUND)
         return as_error_set(err, rc, "%s: run %lld has no trace; record one with 'assay trace'",
                             it->cli->args.positional[0], (long long)run_id);
     AS_TRY(rc);
@@ -39,7 +39,7 @@ static int write_as_prv(struct as_evaluating *it, struct assay_experiment *exper
     if (rc == 0)
         rc = as_prv_write(&trace, path, &counts, err);
     if (rc == 0 && counts.states_n + counts.events_n == 0)
-        rc = as_error_set(err, ASSAY_ERR_NOT_FOUND,
+        rc = as_error_set(err, AS_ERR_NOT_FOUND,
                           "%s: the trace of run %lld has no events; record another with 'assay "
                           "trace'",
                           it->cli->args.positional[0], (long long)run_id);
@@ -48,25 +48,25 @@ static int write_as_prv(struct as_evaluating *it, struct assay_experiment *exper
     return rc;
 }
 
-static int open_experiment(struct as_evaluating *it, const char *path, struct assay_error *err)
+static int open_experiment(struct as_evaluating *it, const char *path, struct as_error *err)
 {
-    struct assay_experiment *experiment = NULL;
+    struct as_experiment *experiment = NULL;
     const char *temporary = getenv("TMPDIR");
     char prv[sizeof it->directory + 16];
-    AS_TRY(assay_experiment_read(path, &experiment, err));
+    AS_TRY(as_experiment_read(path, &experiment, err));
     as_stops_note();
     snprintf(it->directory, sizeof it->directory, "%s/assay-evaluate-XXXXXX",
              temporary && *temporary ? temporary : "/tmp");
     int rc = 0;
     if (!mkdtemp(it->directory)) {
-        rc = as_error_set(err, ASSAY_ERR_IO, "%s: %s; set TMPDIR to a directory with free space",
+        rc = as_error_set(err, AS_ERR_IO, "%s: %s; set TMPDIR to a directory with free space",
                           it->directory, strerror(errno));
         it->directory[0] = 0;
     }
     snprintf(prv, sizeof prv, "%s/trace.prv", it->directory);
     if (rc == 0)
         rc = write_as_prv(it, experiment, prv, err);
-    assay_experiment_close(&experiment, rc == 0 ? err : NULL);
+    as_experiment_close(&experiment, rc == 0 ? err : NULL);
     if (rc == 0)
         rc = as_evaluated_open(prv, &it->trace, err);
     return rc;
@@ -80,14 +80,14 @@ static bool has_anchor(const char *path)
            access(name, F_OK) == 0;
 }
 
-int as_evaluate_open(struct as_evaluating *it, const char *path, struct assay_error *err)
+int as_evaluate_open(struct as_evaluating *it, const char *path, struct as_error *err)
 {
     struct stat st;
     const bool is_directory = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
     const bool is_otf2 =
         is_directory ? has_anchor(path) : as_import_kind_of(path) == AS_IMPORT_OTF2;
     if (is_otf2)
-        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+        return as_error_set(err, AS_ERR_UNSUPPORTED,
                             "%s: is an OTF2 archive; run 'assay import' and evaluate the "
                             "experiment",
                             path);

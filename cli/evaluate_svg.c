@@ -268,8 +268,7 @@ static double draw_line(struct svg_line *l, double y)
 }
 
 /* Takes the pieces of a time line off the store. */
-static int fill_line(struct svg_line *l, int64_t number, const void **record,
-                     struct assay_error *err)
+static int fill_line(struct svg_line *l, int64_t number, const void **record, struct as_error *err)
 {
     const size_t n = (size_t)l->of->objects_n * l->pixels_n;
     for (size_t i = 0; i < n; i++)
@@ -289,7 +288,7 @@ static int fill_line(struct svg_line *l, int64_t number, const void **record,
 }
 
 static int draw_time_line(struct as_evaluating *it, const struct as_time_line *of, int64_t number,
-                          const void **record, double *y, struct assay_error *err)
+                          const void **record, double *y, struct as_error *err)
 {
     const int64_t end_ns = as_evaluator_end_ns(it->evaluation);
     struct svg_line l = {.it = it,
@@ -299,7 +298,7 @@ static int draw_time_line(struct as_evaluating *it, const struct as_time_line *o
     const int64_t span_ns = l.to_ns > l.from_ns ? l.to_ns - l.from_ns : 1;
     l.pixels_n = span_ns < PIXELS_N ? (uint32_t)span_ns : PIXELS_N;
     if ((size_t)of->objects_n * PIXELS_N > FIELD_MAX)
-        return as_error_set(err, ASSAY_ERR_LIMIT,
+        return as_error_set(err, AS_ERR_LIMIT,
                             "--format svg: %u rows are too many; set a level with fewer objects",
                             of->objects_n);
     l.value = as_calloc((size_t)of->objects_n * l.pixels_n + 1, sizeof *l.value);
@@ -392,7 +391,7 @@ static double draw_table(struct as_evaluating *it, const struct as_histogram_res
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-static int draw_all(struct as_evaluating *it, double *y, struct assay_error *err)
+static int draw_all(struct as_evaluating *it, double *y, struct as_error *err)
 {
     const void *record = NULL;
     size_t lines_n, tables_n;
@@ -407,7 +406,7 @@ static int draw_all(struct as_evaluating *it, double *y, struct assay_error *err
 }
 
 /* The height stands in front, and is known at the end. */
-int as_evaluate_svg(struct as_evaluating *it, struct assay_error *err)
+int as_evaluate_svg(struct as_evaluating *it, struct as_error *err)
 {
     struct as_out *out = &it->cli->out, body;
     struct as_str text = {0};

@@ -56,7 +56,7 @@ void as_evaluate_plane(const struct as_evaluating *it, const struct as_histogram
 /* ---- Time lines ------------------------------------------------------------------------------ */
 
 /* "THREAD 1.1.1", begin, length, value */
-static int write_time_lines(struct as_evaluating *it, struct assay_error *err)
+static int write_time_lines(struct as_evaluating *it, struct as_error *err)
 {
     struct as_out *out = &it->cli->out;
     struct as_str object = {0}, value = {0};
@@ -109,7 +109,7 @@ static int list_columns(struct table_layout *l)
 {
     const struct as_histogram_result *r = l->result;
     bool *is_touched = as_calloc((size_t)r->columns.columns_n + 1, sizeof *is_touched);
-    int rc = is_touched ? 0 : ASSAY_ERR_NOMEM;
+    int rc = is_touched ? 0 : AS_ERR_NOMEM;
     as_vec_foreach (&r->cell, cell)
         if (is_touched && cell->plane == l->plane)
             is_touched[cell->column] = true;
@@ -139,7 +139,7 @@ static int fill_layout(const struct as_evaluating *it, struct table_layout *l)
     l->cell = as_calloc((size_t)r->rows_n * l->column.n + 1, sizeof *l->cell);
     l->totals = as_calloc(layout_totals_n(l) + 1, sizeof *l->totals);
     if (!l->cell || !l->totals)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     as_vec_foreach (&r->cell, cell) {
         if (cell->plane != l->plane)
             continue;
@@ -246,24 +246,23 @@ static void write_layout(struct as_evaluating *it, const struct table_layout *l,
     as_out_write(&it->cli->out, as_str_z(text), text->n);
 }
 
-static int write_plane(struct as_evaluating *it, struct table_layout *l, struct assay_error *err)
+static int write_plane(struct as_evaluating *it, struct table_layout *l, struct as_error *err)
 {
     struct as_str text = {0};
     struct sorted_column *order = NULL;
     int rc = list_columns(l);
     if (rc == 0 && (uint64_t)l->result->rows_n * l->column.n > FIELDS_MAX)
-        rc = as_error_set(err, ASSAY_ERR_LIMIT,
-                          "table '%s': more than %llu fields; use --format csv",
+        rc = as_error_set(err, AS_ERR_LIMIT, "table '%s': more than %llu fields; use --format csv",
                           l->result->table->name, (unsigned long long)FIELDS_MAX);
     if (rc == 0)
         rc = fill_layout(it, l);
     if (rc == 0)
         order = sort_columns_shown(l);
     if (rc == 0 && !order)
-        rc = ASSAY_ERR_NOMEM;
+        rc = AS_ERR_NOMEM;
     if (rc == 0)
         write_layout(it, l, order, &text);
-    if (rc == ASSAY_ERR_NOMEM || text.failed)
+    if (rc == AS_ERR_NOMEM || text.failed)
         rc = as_error_nomem(err, l->result->table->name);
     as_str_fini(&text);
     as_free(order);
@@ -282,7 +281,7 @@ static bool plane_has_cells(const struct as_histogram_result *r, int64_t plane)
 }
 
 static int write_table(struct as_evaluating *it, const struct as_histogram_result *r,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     for (int64_t plane = 0; plane < r->planes.columns_n; plane++) {
         struct table_layout layout = {.result = r, .plane = plane};
@@ -299,7 +298,7 @@ static int write_table(struct as_evaluating *it, const struct as_histogram_resul
     return 0;
 }
 
-int as_evaluate_text(struct as_evaluating *it, struct assay_error *err)
+int as_evaluate_text(struct as_evaluating *it, struct as_error *err)
 {
     size_t lines_n, tables_n;
     const struct as_histogram_result *table = as_evaluator_tables(it->evaluation, &tables_n);

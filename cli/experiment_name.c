@@ -23,10 +23,10 @@
 /* Finds the rank of this process; a job of one rank has none. */
 static void find_rank(struct as_experiment_name *name)
 {
-    struct assay_launch_rank own;
+    struct as_job_rank own;
 
     name->rank = -1;
-    if (!assay_launch_rank_of_self(&own))
+    if (!as_launch_rank_of_self(&own))
         return;
     name->rank = own.rank;
     name->size = own.size;
@@ -35,9 +35,9 @@ static void find_rank(struct as_experiment_name *name)
 
 /* ---- What stands for something ------------------------------------------------------------- */
 
-static int no_rank(const char *given, struct assay_error *err)
+static int no_rank(const char *given, struct as_error *err)
 {
-    return as_error_set(err, ASSAY_ERR_USAGE,
+    return as_error_set(err, AS_ERR_USAGE,
                         "--output: '%s': this process has no rank for %%r (no launcher has set "
                         "OMPI_COMM_WORLD_RANK, PMI_RANK, SLURM_PROCID or the like); remove %%r",
                         given);
@@ -45,7 +45,7 @@ static int no_rank(const char *given, struct assay_error *err)
 
 /* Appends what `letter` stands for; in a pattern of all ranks, what a shell matches it with. */
 static int append_one(const struct as_experiment_name *name, const char *given, char letter,
-                      bool is_pattern, struct as_str *out, struct assay_error *err)
+                      bool is_pattern, struct as_str *out, struct as_error *err)
 {
     char host[256] = "";
 
@@ -68,7 +68,7 @@ static int append_one(const struct as_experiment_name *name, const char *given, 
 }
 
 static int expand_name(const struct as_experiment_name *name, const char *given, bool is_pattern,
-                       struct as_str *out, struct assay_error *err)
+                       struct as_str *out, struct as_error *err)
 {
     for (const char *c = given; *c; c++) {
         if (*c != '%') {
@@ -76,7 +76,7 @@ static int expand_name(const struct as_experiment_name *name, const char *given,
             continue;
         }
         if (!*++c || !strchr("rhp%", *c))
-            return as_error_set(err, ASSAY_ERR_USAGE,
+            return as_error_set(err, AS_ERR_USAGE,
                                 "--output: '%s': %%%.1s is unknown; use %%r (rank), %%h "
                                 "(machine), %%p (process id) or %%%%",
                                 given, c);
@@ -118,8 +118,7 @@ static void name_of_rank(struct as_experiment_name *name, const char *given, siz
 }
 
 /* As it was given, with each % replaced. */
-static int name_as_given(struct as_experiment_name *name, const char *given,
-                         struct assay_error *err)
+static int name_as_given(struct as_experiment_name *name, const char *given, struct as_error *err)
 {
     struct as_str full = {0};
     int rc = expand_name(name, given, false, &full, err);
@@ -141,7 +140,7 @@ static int name_as_given(struct as_experiment_name *name, const char *given,
 }
 
 int as_experiment_name(struct as_cli *cli, const char *own, struct as_experiment_name *name,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     const char *given = cli->args.value[AS_OPTION_EXPERIMENT];
     int rc = 0;
@@ -178,44 +177,42 @@ void as_experiment_name_fini(struct as_experiment_name *name)
     as_str_fini(&name->made);
 }
 
-int as_experiment_create(struct as_cli *cli, struct as_experiment_name *name,
-                         struct assay_experiment **out, struct assay_error *err)
+int as_experiment_name_create(struct as_cli *cli, struct as_experiment_name *name,
+                              struct as_experiment **out, struct as_error *err)
 {
     const bool force = as_given(&cli->args, AS_OPTION_FORCE);
     int rc;
 
     as_str_appendf(&name->made, "%s%s", as_str_z(&name->stem), as_str_z(&name->tail));
     if (name->is_free && !(force && as_given(&cli->args, AS_OPTION_EXPERIMENT)))
-        rc = assay_experiment_create_free(as_str_z(&name->stem), as_str_z(&name->tail), out, err);
+        rc = as_experiment_create_free(as_str_z(&name->stem), as_str_z(&name->tail), out, err);
     else
-        rc = assay_experiment_create(as_str_z(&name->made), force ? ASSAY_EXPERIMENT_FORCE : 0, out,
-                                     err);
+        rc = as_experiment_create(as_str_z(&name->made), force ? AS_EXPERIMENT_FORCE : 0, out, err);
     if (rc < 0)
         return rc;
     as_str_clear(&name->made);
-    as_str_appendz(&name->made, assay_experiment_path(*out));
+    as_str_appendz(&name->made, as_experiment_path(*out));
     if (!name->made.failed)
         return 0;
-    assay_experiment_discard(out);
+    as_experiment_discard(out);
     return as_error_nomem(err, "the experiment's name");
 }
 
 int as_experiment_continue(struct as_cli *cli, struct as_experiment_name *name,
-                           struct assay_experiment **out, struct assay_error *err)
+                           struct as_experiment **out, struct as_error *err)
 {
     int rc;
 
     if (!as_given(&cli->args, AS_OPTION_EXPERIMENT))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--add: no experiment named; use --output NAME.assay");
     if (as_given(&cli->args, AS_OPTION_FORCE))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--add: --force would replace the experiment; use one of the two");
     as_str_appendf(&name->made, "%s%s", as_str_z(&name->stem), as_str_z(&name->tail));
     rc = name->made.failed ? as_error_nomem(err, "the experiment's name")
-                           : assay_experiment_open(as_str_z(&name->made), out, err);
-    return rc == ASSAY_ERR_NOT_FOUND ? assay_experiment_create(as_str_z(&name->made), 0, out, err)
-                                     : rc;
+                           : as_experiment_open(as_str_z(&name->made), out, err);
+    return rc == AS_ERR_NOT_FOUND ? as_experiment_create(as_str_z(&name->made), 0, out, err) : rc;
 }
 
 void as_experiment_name_print(const struct as_cli *cli, const struct as_experiment_name *name)

@@ -29,17 +29,17 @@ struct as_experiment_name {
  * % that is not known, %r where there is no rank), NOMEM.
  */
 int as_experiment_name(struct as_cli *cli, const char *own, struct as_experiment_name *name,
-                       struct assay_error *err);
+                       struct as_error *err);
 void as_experiment_name_fini(struct as_experiment_name *name);
 
 /* Makes the experiment, with --force or a free name as it is asked for. */
-int as_experiment_create(struct as_cli *cli, struct as_experiment_name *name,
-                         struct assay_experiment **out, struct assay_error *err);
+int as_experiment_name_create(struct as_cli *cli, struct as_experiment_name *name,
+                              struct as_experiment **out, struct as_error *err);
 
 /* With --add: opens the one that --output names when it is there; else makes one of just that name.
  * Errors: USAGE (no --output; --force), those of opening. */
 int as_experiment_continue(struct as_cli *cli, struct as_experiment_name *name,
-                           struct assay_experiment **out, struct assay_error *err);
+                           struct as_experiment **out, struct as_error *err);
 
 /* "the experiment is NAME"; of ranks how to merge them. */
 void as_experiment_name_print(const struct as_cli *cli, const struct as_experiment_name *name);

@@ -18,14 +18,14 @@ static char *copy_of_text(const char *text)
     return copy;
 }
 
-static int add_code_place(void *context, struct assay_rows *row, struct assay_error *err)
+static int add_code_place(void *context, struct as_rows *row, struct as_error *err)
 {
     struct as_export_code *code = context;
-    const struct as_export_place place = {.address = (uint64_t)assay_rows_integer(row, 0),
-                                          .path = copy_of_text(assay_rows_text(row, 1)),
-                                          .name = copy_of_text(assay_rows_text(row, 2)),
-                                          .file = copy_of_text(assay_rows_text(row, 3)),
-                                          .line = (uint32_t)assay_rows_integer(row, 4)};
+    const struct as_export_place place = {.address = (uint64_t)as_rows_integer(row, 0),
+                                          .path = copy_of_text(as_rows_text(row, 1)),
+                                          .name = copy_of_text(as_rows_text(row, 2)),
+                                          .file = copy_of_text(as_rows_text(row, 3)),
+                                          .line = (uint32_t)as_rows_integer(row, 4)};
     if (place.path && place.name && place.file && as_vec_push(&code->place, place) == 0)
         return 0;
     as_free(place.path);
@@ -69,20 +69,20 @@ place_at(const struct as_export_code *code, const struct as_trace_module *module
 /* ---- Code ------------------------------------------------------------------------------------ */
 
 /* Returns NULL for an unknown module, or when out of memory. */
-static struct assay_catalogue_module *code_of(struct as_export_code *code, const char *path)
+static struct as_catalogue_module *code_of(struct as_export_code *code, const char *path)
 {
     struct as_export_module added = {.path = path};
     as_vec_foreach (&code->module, known)
         if (known->path == path || strcmp(known->path, path) == 0)
             return known->code;
-    if (!code->catalogue && assay_catalogue_new(code->experiment, NULL, &code->catalogue, NULL) < 0)
+    if (!code->catalogue && as_catalogue_new(code->experiment, NULL, &code->catalogue, NULL) < 0)
         return NULL;
     const struct as_trace_code_source from = {code->experiment, code->catalogue, code->trace};
     if (as_trace_code_open(&from, path, &added.code, NULL) < 0)
         added.code = NULL;
     if (as_vec_push(&code->module, added) == 0)
         return added.code;
-    assay_catalogue_close(code->catalogue, &added.code);
+    as_catalogue_close(code->catalogue, &added.code);
     return NULL;
 }
 
@@ -99,38 +99,38 @@ static const char *function_at(void *context, const struct as_trace_module *modu
                                uint64_t in_file)
 {
     char readable[4096];
-    struct assay_catalogue_place place;
-    struct assay_catalogue_function function;
+    struct as_catalogue_place place;
+    struct as_catalogue_function function;
     const struct as_export_place *sampled = place_at(context, module, in_file);
     if (sampled)
         return sampled->name;
-    const struct assay_catalogue_module *code = code_of(context, module->path);
+    const struct as_catalogue_module *code = code_of(context, module->path);
     if (!code)
         return NULL;
-    assay_catalogue_find(code, in_file, &place);
-    if (place.function == ASSAY_NONE)
+    as_catalogue_find(code, in_file, &place);
+    if (place.function == AS_NONE)
         return NULL;
-    const struct assay_inline *inlined = assay_catalogue_inlined(code, place.inlined);
-    assay_catalogue_function_get(code, place.function, &function);
-    assay_demangle(inlined && inlined->name ? inlined->name : function.linkage_name, readable,
-                   sizeof readable);
+    const struct as_inline *inlined = as_catalogue_inlined(code, place.inlined);
+    as_catalogue_function_get(code, place.function, &function);
+    as_demangle(inlined && inlined->name ? inlined->name : function.linkage_name, readable,
+                sizeof readable);
     return own_name(context, readable);
 }
 
 static bool line_at(void *context, const struct as_trace_module *module, uint64_t in_file,
                     const char **file, uint32_t *line)
 {
-    struct assay_catalogue_place place;
+    struct as_catalogue_place place;
     const struct as_export_place *sampled = place_at(context, module, in_file);
     if (sampled) {
         *file = sampled->file;
         *line = sampled->line;
         return *sampled->file && sampled->line;
     }
-    const struct assay_catalogue_module *code = code_of(context, module->path);
+    const struct as_catalogue_module *code = code_of(context, module->path);
     if (!code)
         return false;
-    assay_catalogue_find(code, in_file, &place);
+    as_catalogue_find(code, in_file, &place);
     *line = place.line;
     if (!place.line || place.file >= code->debug.file_n)
         return false;
@@ -138,8 +138,8 @@ static bool line_at(void *context, const struct as_trace_module *module, uint64_
     return true;
 }
 
-int as_export_code_read(struct assay_experiment *experiment, const struct as_trace *trace,
-                        struct as_export_code *out, struct assay_error *err)
+int as_export_code_read(struct as_experiment *experiment, const struct as_trace *trace,
+                        struct as_export_code *out, struct as_error *err)
 {
     *out = (struct as_export_code){
         .experiment = experiment, .trace = trace, .code = {out, function_at, line_at}};
@@ -154,8 +154,8 @@ void as_export_code_fini(struct as_export_code *code)
         as_free(place->file);
     }
     as_vec_foreach (&code->module, module)
-        assay_catalogue_close(code->catalogue, &module->code);
-    assay_catalogue_free(&code->catalogue);
+        as_catalogue_close(code->catalogue, &module->code);
+    as_catalogue_free(&code->catalogue);
     as_vec_foreach (&code->owned, name)
         as_free(*name);
     as_vec_fini(&code->place);

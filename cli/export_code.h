@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions and lines of addresses of a trace: from samples of the run, else from its code. */
-#ifndef ASSAY_CLI_EXPORT_CODE_H
-#define ASSAY_CLI_EXPORT_CODE_H
+#ifndef AS_CLI_EXPORT_CODE_H
+#define AS_CLI_EXPORT_CODE_H
 
 #include "base/vec.h"
 #include "catalogue/catalogue.h"
@@ -15,13 +15,13 @@ struct as_export_place {
 };
 /* A file of code that was asked for. */
 struct as_export_module {
-    const char *path;                    /* the trace's */
-    struct assay_catalogue_module *code; /* NULL: nothing is known of it */
+    const char *path;                 /* the trace's */
+    struct as_catalogue_module *code; /* NULL: nothing is known of it */
 };
 struct as_export_code {
-    struct assay_experiment *experiment;
+    struct as_experiment *experiment;
     const struct as_trace *trace;
-    struct assay_catalogue *catalogue; /* NULL until a file is asked for */
+    struct as_catalogue *catalogue; /* NULL until a file is asked for */
     AS_VEC(struct as_export_module) module;
     AS_VEC(char *) owned;
     AS_VEC(struct as_export_place) place; /* by address */
@@ -29,8 +29,8 @@ struct as_export_code {
 };
 
 /* Release it in any case, before the trace is closed. */
-int as_export_code_read(struct assay_experiment *experiment, const struct as_trace *trace,
-                        struct as_export_code *out, struct assay_error *err);
+int as_export_code_read(struct as_experiment *experiment, const struct as_trace *trace,
+                        struct as_export_code *out, struct as_error *err);
 void as_export_code_fini(struct as_export_code *code);
 
 #endif

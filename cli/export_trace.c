@@ -15,7 +15,7 @@
 #include "report/profile.h"
 #include "report/report.h"
 
-enum { TRACE_AS_PRV = ASSAY_EXPORT_PPROF + 1, TRACE_AS_OTF2, TRACE_AS_PERFETTO };
+enum { TRACE_AS_PRV = AS_EXPORT_PPROF + 1, TRACE_AS_OTF2, TRACE_AS_PERFETTO };
 
 /* By the ending of --output; 0: none. */
 static int format_of_ending(const struct as_arguments *args)
@@ -42,12 +42,12 @@ bool as_exports_trace(const struct as_arguments *args)
 
 /* What --output says, else a name beside us: "run.assay" gives run.prv. */
 static int name_output(const struct as_cli *cli, const char *ending, struct as_str *out,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     const char *given = cli->args.value[AS_OPTION_OUTPUT];
     struct as_view stem = as_view_of(given ? given : as_path_last(cli->args.positional[0]));
     if (given && strcmp(given, "-") == 0)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--output: a trace cannot go to standard output; use a file name");
     while (stem.n > 1 && stem.p[stem.n - 1] == '/')
         stem.n--;
@@ -61,7 +61,7 @@ static int name_output(const struct as_cli *cli, const char *ending, struct as_s
 }
 
 /* The names that are written instead of --output's, all of which may have to be replaced. */
-static int check_names(const struct as_cli *cli, struct assay_error *err)
+static int check_names(const struct as_cli *cli, struct as_error *err)
 {
     static const char *const ending[] = {".prv", ".pcf", ".row"};
     const bool is_prv = trace_format(&cli->args) == TRACE_AS_PRV;
@@ -76,8 +76,7 @@ static int check_names(const struct as_cli *cli, struct assay_error *err)
     return rc;
 }
 
-static int write_prv(const struct as_cli *cli, const struct as_trace *trace,
-                     struct assay_error *err)
+static int write_prv(const struct as_cli *cli, const struct as_trace *trace, struct as_error *err)
 {
     struct as_prv_counts counts;
     struct as_str name = {0};
@@ -96,8 +95,7 @@ static int write_prv(const struct as_cli *cli, const struct as_trace *trace,
     return rc;
 }
 
-static int write_otf2(const struct as_cli *cli, const struct as_trace *trace,
-                      struct assay_error *err)
+static int write_otf2(const struct as_cli *cli, const struct as_trace *trace, struct as_error *err)
 {
     struct as_otf2_counts counts;
     struct as_str name = {0};
@@ -114,7 +112,7 @@ static int write_otf2(const struct as_cli *cli, const struct as_trace *trace,
 }
 
 static int write_perfetto(const struct as_cli *cli, const struct as_trace *trace,
-                          struct assay_error *err)
+                          struct as_error *err)
 {
     struct as_perfetto_counts counts;
     struct as_str name = {0};
@@ -132,13 +130,12 @@ static int write_perfetto(const struct as_cli *cli, const struct as_trace *trace
     return rc;
 }
 
-int as_export_streams_check(const struct as_cli *cli, struct assay_error *err)
+int as_export_streams_check(const struct as_cli *cli, struct as_error *err)
 {
     return trace_format(&cli->args) == TRACE_AS_OTF2 ? 0 : check_names(cli, err);
 }
 
-int as_export_streams(const struct as_cli *cli, const struct as_trace *trace,
-                      struct assay_error *err)
+int as_export_streams(const struct as_cli *cli, const struct as_trace *trace, struct as_error *err)
 {
     switch (trace_format(&cli->args)) {
     case TRACE_AS_PRV:
@@ -150,22 +147,21 @@ int as_export_streams(const struct as_cli *cli, const struct as_trace *trace,
     }
 }
 
-int as_export_trace(struct as_cli *cli, struct assay_experiment *experiment,
-                    struct assay_error *err)
+int as_export_trace(struct as_cli *cli, struct as_experiment *experiment, struct as_error *err)
 {
     struct as_trace trace;
     struct as_export_code code;
     int64_t run_id, run_n;
     if (as_given(&cli->args, AS_OPTION_BY) || as_given(&cli->args, AS_OPTION_BLOCKED))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--by, --blocked: only for call stacks; remove them with --as %s",
                             cli->args.value[AS_OPTION_AS]);
     AS_TRY(as_export_streams_check(cli, err));
     AS_TRY(
         as_report_run(experiment, (int64_t)cli->args.number[AS_OPTION_RUN], &run_id, &run_n, err));
     int rc = as_run_trace_open(experiment, run_id, &trace, err);
-    if (rc == ASSAY_ERR_NOT_FOUND)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+    if (rc == AS_ERR_NOT_FOUND)
+        return as_error_set(err, AS_ERR_NOT_FOUND,
                             "%s: run %lld has no trace; record one with 'assay trace'",
                             cli->args.positional[0], (long long)run_id);
     AS_TRY(rc);

@@ -24,20 +24,20 @@ static int64_t own_ns(void)
     return sum;
 }
 
-void as_external_begin(struct as_external_load *load)
+void as_external_begin(struct as_external_watch *load)
 {
-    *load = (struct as_external_load){.own_ns = own_ns(), .wall_ns = as_monotonic_ns()};
-    assay_host_load_read(NULL, 0, &load->begun);
+    *load = (struct as_external_watch){.own_ns = own_ns(), .wall_ns = as_monotonic_ns()};
+    as_host_load_read(NULL, 0, &load->begun);
 }
 
-void as_external_load_print(struct as_cli *cli, struct as_external_load *load)
+void as_external_load_print(struct as_cli *cli, struct as_external_watch *load)
 {
-    struct assay_host_load now;
+    struct as_host_load now;
     if (load->is_said || as_given(&cli->args, AS_OPTION_PID))
         return;
     load->is_said = true;
-    assay_host_load_read(NULL, 0, &now);
-    const struct assay_external_load others = assay_external_load_of(
+    as_host_load_read(NULL, 0, &now);
+    const struct as_external_load others = as_external_load_of(
         &load->begun, &now, as_monotonic_ns() - load->wall_ns, own_ns() - load->own_ns);
     if (!others.is_high)
         return;

@@ -75,7 +75,7 @@ void as_formats_help(struct as_str *out, int verb)
         as_str_appendf(out, " For others use %s.", formats.instead);
 }
 
-int as_formats_check(const struct as_arguments *args, struct assay_error *err)
+int as_formats_check(const struct as_arguments *args, struct as_error *err)
 {
     const char *value = args->value[AS_OPTION_FORMAT];
 
@@ -84,12 +84,12 @@ int as_formats_check(const struct as_arguments *args, struct assay_error *err)
     const char *verb = as_verbs[args->verb].name;
     if (!as_option_common_to(&as_options[AS_OPTION_FORMAT], args->verb))
         return as_error_set(
-            err, ASSAY_ERR_USAGE,
+            err, AS_ERR_USAGE,
             "--format: '%s' has a --format of its own, after the verb; use 'assay %s --format %s'",
             verb, verb, value);
     const struct verb_formats formats = formats_of_verb(args->verb);
     if (!formats.bits)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--format: '%s' does not have this option; use "
                             "%s",
                             verb, formats.instead);
@@ -99,8 +99,8 @@ int as_formats_check(const struct as_arguments *args, struct assay_error *err)
     append_formats(&use, formats.bits, "");
     if (formats.instead)
         as_str_appendf(&use, ", or %s", formats.instead);
-    const int rc = as_error_set(err, ASSAY_ERR_USAGE, "--format: '%s' does not write %s; use %s",
-                                verb, value, as_str_z(&use));
+    const int rc = as_error_set(err, AS_ERR_USAGE, "--format: '%s' does not write %s; use %s", verb,
+                                value, as_str_z(&use));
     as_str_fini(&use);
     return rc;
 }

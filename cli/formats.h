@@ -22,6 +22,6 @@ enum as_format {
 void as_formats_help(struct as_str *out, int verb);
 
 /* Refuses the common --format where the verb does not write that format. Errors: USAGE. */
-int as_formats_check(const struct as_arguments *args, struct assay_error *err);
+int as_formats_check(const struct as_arguments *args, struct as_error *err);
 
 #endif

@@ -106,7 +106,7 @@ static void man(void)
 {
     printf(".\\\" Written from the option table at build time; do not edit.\n"
            ".TH ASSAY 1 2026-11-20 \"assay %s\" \"User Commands\"\n.SH NAME\nassay \\- ",
-           ASSAY_VERSION);
+           AS_VERSION);
     puts(as_program_summary);
     puts(".SH SYNOPSIS\n\\fBassay\\fR \\fIVERB\\fR [\\fIoptions\\fR] \\fIARGUMENTS\\fR\n.br");
     puts("\\fBassay\\fR [\\fIVERB\\fR] \\fB\\-\\-help\\fR\n.br");

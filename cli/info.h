@@ -26,10 +26,10 @@ struct as_code_counts {
 struct as_info {
     bool with_code;
     struct as_code_counts code;
-    const struct assay_object *object;
-    const struct assay_object_info *identity;
-    struct assay_symbol_counts symbols;
-    struct assay_debug debug;
+    const struct as_object *object;
+    const struct as_object_info *identity;
+    struct as_symbol_counts symbols;
+    struct as_debug debug;
     size_t damaged_units;
     AS_VEC(struct as_unit_group) groups; /* most units first */
 };
@@ -40,7 +40,7 @@ void as_info_text(struct as_cli *cli, const struct as_info *info, bool first);
 void as_info_facts(struct as_facts *facts, const struct as_info *info);
 
 /* Words shared by both: "pie", "embedded". */
-const char *as_type_word(enum assay_object_type type);
-const char *as_debug_word(enum assay_debug_kind kind);
+const char *as_type_word(enum as_object_type type);
+const char *as_debug_word(enum as_debug_kind kind);
 
 #endif

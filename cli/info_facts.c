@@ -7,13 +7,13 @@
 static void unit_row(void *context, size_t row, struct as_cell *cell)
 {
     const struct as_info *info = context;
-    const struct assay_unit *unit = &info->debug.unit[row];
+    const struct as_unit *unit = &info->debug.unit[row];
 
     *cell++ = as_cell_text(unit->name);
     *cell++ = as_cell_text(unit->comp_dir);
     *cell++ = as_cell_text(unit->language);
     *cell++ = as_cell_text(unit->standard);
-    *cell++ = as_cell_text(assay_compiler_word(unit));
+    *cell++ = as_cell_text(as_compiler_word(unit));
     *cell++ = as_cell_text(unit->compiler_version);
     *cell++ = as_cell_text(unit->flags);
     *cell++ = as_cell_text(unit->producer);
@@ -32,9 +32,9 @@ static const struct as_field unit_columns[] = {
 static void section_row(void *context, size_t row, struct as_cell *cell)
 {
     const struct as_info *info = context;
-    const struct assay_section *section;
+    const struct as_section *section;
 
-    assay_object_sections(info->object, &section);
+    as_object_sections(info->object, &section);
     section += row;
     *cell++ = as_cell_text(section->name);
     *cell++ = section->alloc ? as_cell_hex(section->address) : as_cell_text(NULL);
@@ -53,7 +53,7 @@ static const struct as_field section_columns[] = {
     {"executable", 0, 0},    {"writable", 0, 0}, {"compressed", 0, 0},
 };
 
-static void identity_facts(struct as_facts *facts, const struct assay_object_info *it)
+static void identity_facts(struct as_facts *facts, const struct as_object_info *it)
 {
     char build_id[2 * sizeof it->build_id + 1];
 
@@ -71,10 +71,10 @@ static void identity_facts(struct as_facts *facts, const struct assay_object_inf
     as_facts_cell(facts, "runpath", as_cell_text(it->runpath));
 }
 
-static void needed_facts(struct as_facts *facts, const struct assay_object *object)
+static void needed_facts(struct as_facts *facts, const struct as_object *object)
 {
     const char *const *name;
-    const size_t n = assay_object_needed(object, &name);
+    const size_t n = as_object_needed(object, &name);
 
     as_facts_array(facts, "needed");
     for (size_t i = 0; i < n; i++)
@@ -102,7 +102,7 @@ static struct as_cell version_cell(uint8_t version)
 
 static void debug_facts(struct as_facts *facts, const struct as_info *info)
 {
-    const struct assay_object_info *it = info->identity;
+    const struct as_object_info *it = info->identity;
 
     as_facts_object(facts, "debug");
     as_facts_cell(facts, "kind", as_cell_text(as_debug_word(it->debug)));
@@ -134,10 +134,10 @@ static void code_facts(struct as_facts *facts, const struct as_code_counts *c)
         {"blocks_unreached", c->unreached},
         {"edges", c->edges},
         {"loops", c->loops},
-        {"loops_single", c->level[ASSAY_LEVEL_SINGLE]},
-        {"loops_outermost", c->level[ASSAY_LEVEL_OUTERMOST]},
-        {"loops_between", c->level[ASSAY_LEVEL_BETWEEN]},
-        {"loops_innermost", c->level[ASSAY_LEVEL_INNERMOST]},
+        {"loops_single", c->level[AS_LEVEL_SINGLE]},
+        {"loops_outermost", c->level[AS_LEVEL_OUTERMOST]},
+        {"loops_between", c->level[AS_LEVEL_BETWEEN]},
+        {"loops_innermost", c->level[AS_LEVEL_INNERMOST]},
         {"loops_irreducible", c->irreducible},
         {"loops_merged", c->merged},
         {"loops_folded", c->folded},
@@ -156,12 +156,12 @@ static void code_facts(struct as_facts *facts, const struct as_code_counts *c)
 
 void as_info_facts(struct as_facts *facts, const struct as_info *info)
 {
-    const struct assay_section *section;
+    const struct as_section *section;
     const struct as_sheet units = {unit_columns, sizeof unit_columns / sizeof *unit_columns,
                                    info->debug.unit_n, (void *)info, unit_row};
     const struct as_sheet sections = {
         section_columns, sizeof section_columns / sizeof *section_columns,
-        assay_object_sections(info->object, &section), (void *)info, section_row};
+        as_object_sections(info->object, &section), (void *)info, section_row};
 
     as_facts_object(facts, NULL);
     identity_facts(facts, info->identity);

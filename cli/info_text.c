@@ -18,22 +18,22 @@ static void fact_str(struct as_cli *cli, const char *title, struct as_str *value
     as_str_fini(value);
 }
 
-static void write_format(struct as_cli *cli, const struct assay_object_info *it)
+static void write_format(struct as_cli *cli, const struct as_object_info *it)
 {
     struct as_str s = {0};
 
     as_str_appendz(&s, it->is_k1om ? "ELF64 K1OM (Knights Corner) " : "ELF64 x86-64 ");
     switch (it->type) {
-    case ASSAY_OBJECT_RELOCATABLE:
+    case AS_OBJECT_RELOCATABLE:
         as_str_appendz(&s, "relocatable object (not linked)");
         break;
-    case ASSAY_OBJECT_EXECUTABLE:
+    case AS_OBJECT_EXECUTABLE:
         as_str_appendz(&s, "executable at a fixed address");
         break;
-    case ASSAY_OBJECT_PIE:
+    case AS_OBJECT_PIE:
         as_str_appendz(&s, "position-independent executable");
         break;
-    case ASSAY_OBJECT_SHARED:
+    case AS_OBJECT_SHARED:
         as_str_appendz(&s, "shared library");
         break;
     }
@@ -44,7 +44,7 @@ static void write_format(struct as_cli *cli, const struct assay_object_info *it)
 
 static void write_identity(struct as_cli *cli, const struct as_info *info)
 {
-    const struct assay_object_info *it = info->identity;
+    const struct as_object_info *it = info->identity;
     char build_id[2 * sizeof it->build_id + 1];
     struct as_str s = {0};
 
@@ -66,20 +66,20 @@ static void write_identity(struct as_cli *cli, const struct as_info *info)
 static void write_needed(struct as_cli *cli, const struct as_info *info)
 {
     const char *const *name;
-    const size_t n = assay_object_needed(info->object, &name);
+    const size_t n = as_object_needed(info->object, &name);
     struct as_str s = {0};
 
     for (size_t i = 0; i < n; i++)
         as_str_appendf(&s, "%s%s", i ? ", " : "", name[i]);
     if (n)
         fact_str(cli, "needs", &s);
-    else if (info->identity->type != ASSAY_OBJECT_RELOCATABLE)
+    else if (info->identity->type != AS_OBJECT_RELOCATABLE)
         as_cli_fact(cli, "needs", "no libraries");
 }
 
 static void write_symbols(struct as_cli *cli, const struct as_info *info)
 {
-    const struct assay_symbol_counts *n = &info->symbols;
+    const struct as_symbol_counts *n = &info->symbols;
     struct as_str s = {0};
 
     if (info->identity->is_stripped)
@@ -106,22 +106,22 @@ static void write_symbols(struct as_cli *cli, const struct as_info *info)
     fact_str(cli, "symbols", &s);
 }
 
-static void write_debug_kind(struct as_str *s, const struct assay_object_info *it)
+static void write_debug_kind(struct as_str *s, const struct as_object_info *it)
 {
     switch (it->debug) {
-    case ASSAY_DEBUG_NONE:
+    case AS_DEBUG_NONE:
         as_str_appendz(s, it->is_stripped
                               ? "none; install its debug symbols or compile with -g to see "
                                 "source lines and flags"
                               : "none; compile with -g to see source lines and flags");
         break;
-    case ASSAY_DEBUG_EMBEDDED:
+    case AS_DEBUG_EMBEDDED:
         as_str_appendz(s, "in the file");
         break;
-    case ASSAY_DEBUG_SEPARATE:
+    case AS_DEBUG_SEPARATE:
         as_str_appendf(s, "in %s", it->debug_path);
         break;
-    case ASSAY_DEBUG_MISSING:
+    case AS_DEBUG_MISSING:
         as_str_appendf(s,
                        "not found: the file refers to %s; install the package with the debug "
                        "symbols or set --debug-dir",
@@ -132,7 +132,7 @@ static void write_debug_kind(struct as_str *s, const struct assay_object_info *i
 
 static void write_debug(struct as_cli *cli, const struct as_info *info)
 {
-    const struct assay_object_info *it = info->identity;
+    const struct as_object_info *it = info->identity;
     struct as_str s = {0};
 
     write_debug_kind(&s, it);
@@ -165,7 +165,7 @@ static void write_debug(struct as_cli *cli, const struct as_info *info)
 
 enum content { MACHINE_CODE, CONSTANTS, DATA, ZEROES, UNWIND, DEBUG, LINKING, CONTENTS };
 
-static enum content content_of(const struct assay_section *section)
+static enum content content_of(const struct as_section *section)
 {
     static const uint32_t nobits = 8; /* SHT_NOBITS */
 
@@ -191,8 +191,8 @@ static void emit_sections(struct as_cli *cli, const struct as_info *info)
 {
     static const char *const word[CONTENTS] = {"code",      "constants",  "data",   "zeroes",
                                                "unwinding", "debug info", "linking"};
-    const struct assay_section *section;
-    const size_t n = assay_object_sections(info->object, &section);
+    const struct as_section *section;
+    const size_t n = as_object_sections(info->object, &section);
     uint64_t size_b[CONTENTS] = {0};
     struct as_str s = {0};
 
@@ -214,11 +214,11 @@ static void emit_sections(struct as_cli *cli, const struct as_info *info)
 
 /* ---- Units ------------------------------------------------------------------------------ */
 
-static void compiler_words(struct as_str *s, const struct assay_unit *unit)
+static void compiler_words(struct as_str *s, const struct as_unit *unit)
 {
-    const char *word = assay_compiler_word(unit);
+    const char *word = as_compiler_word(unit);
 
-    if (unit->compiler == ASSAY_COMPILER_UNKNOWN || unit->compiler == ASSAY_COMPILER_OTHER)
+    if (unit->compiler == AS_COMPILER_UNKNOWN || unit->compiler == AS_COMPILER_OTHER)
         as_str_appendz(s, unit->producer ? unit->producer : "an unknown compiler");
     else
         as_str_appendf(s, "%s%s%s", word, unit->compiler_version ? " " : "",
@@ -228,7 +228,7 @@ static void compiler_words(struct as_str *s, const struct assay_unit *unit)
 static void write_group(struct as_cli *cli, const struct as_info *info,
                         const struct as_unit_group *group, unsigned digits)
 {
-    const struct assay_unit *unit = &info->debug.unit[group->unit];
+    const struct as_unit *unit = &info->debug.unit[group->unit];
     const unsigned indent = digits + 7;
     struct as_str s = {0};
 
@@ -291,9 +291,9 @@ static void emit_code(struct as_cli *cli, const struct as_code_counts *c)
     as_append_count(&s, c->loops);
     if (c->loops) {
         as_str_appendz(&s, ": ");
-        as_append_count(&s, c->level[ASSAY_LEVEL_INNERMOST] + c->level[ASSAY_LEVEL_SINGLE]);
+        as_append_count(&s, c->level[AS_LEVEL_INNERMOST] + c->level[AS_LEVEL_SINGLE]);
         as_str_appendz(&s, " without a loop inside, ");
-        as_append_count(&s, c->level[ASSAY_LEVEL_OUTERMOST] + c->level[ASSAY_LEVEL_BETWEEN]);
+        as_append_count(&s, c->level[AS_LEVEL_OUTERMOST] + c->level[AS_LEVEL_BETWEEN]);
         as_str_appendz(&s, " around others, ");
         as_append_count(&s, c->irreducible);
         as_str_appendz(&s, " irreducible");

@@ -16,15 +16,15 @@ static void separate(struct as_str *out, size_t begin, char separator)
 /* The widest name of a register. */
 static const char *whole_name(unsigned reg)
 {
-    return assay_reg_name(reg, reg >= ASSAY_REG_VEC && reg < ASSAY_REG_MASK ? 64 : 8);
+    return as_reg_name(reg, reg >= AS_REG_VEC && reg < AS_REG_MASK ? 64 : 8);
 }
 
-void as_words_registers(struct as_str *out, struct assay_regset set, char separator)
+void as_words_registers(struct as_str *out, struct as_regset set, char separator)
 {
     const size_t begin = out->n;
 
-    for (unsigned reg = 0; reg < ASSAY_REG_COUNT; reg++) {
-        if (!assay_regset_has(set, reg))
+    for (unsigned reg = 0; reg < AS_REG_COUNT; reg++) {
+        if (!as_regset_has(set, reg))
             continue;
         separate(out, begin, separator);
         as_str_appendz(out, whole_name(reg));
@@ -44,18 +44,18 @@ void as_words_flags(struct as_str *out, unsigned flags, char separator)
     }
 }
 
-static void address_words(struct as_str *out, const struct assay_memory *m)
+static void address_words(struct as_str *out, const struct as_memory *m)
 {
     const char *plus = "";
 
     as_str_append(out, "[", 1);
-    if (m->segment != ASSAY_REG_NONE)
-        as_str_appendf(out, "%s:", assay_reg_name(m->segment, 2));
-    if (m->base != ASSAY_REG_NONE && !m->rip_relative) {
+    if (m->segment != AS_REG_NONE)
+        as_str_appendf(out, "%s:", as_reg_name(m->segment, 2));
+    if (m->base != AS_REG_NONE && !m->rip_relative) {
         as_str_appendz(out, whole_name(m->base));
         plus = "+";
     }
-    if (m->index != ASSAY_REG_NONE) {
+    if (m->index != AS_REG_NONE) {
         as_str_appendf(out, "%s%s*%u", plus, whole_name(m->index), m->scale);
         plus = "+";
     }
@@ -68,22 +68,22 @@ static void address_words(struct as_str *out, const struct assay_memory *m)
     as_str_append(out, "]", 1);
 }
 
-void as_words_memory(struct as_str *out, const struct assay_code *code,
-                     const struct assay_insn *insn, char separator)
+void as_words_memory(struct as_str *out, const struct as_code *code, const struct as_insn *insn,
+                     char separator)
 {
-    struct assay_memory memory[2];
-    const int n = assay_insn_memory(code, insn, memory);
+    struct as_memory memory[2];
+    const int n = as_insn_memory(code, insn, memory);
     const size_t begin = out->n;
 
     for (int i = 0; i < n; i++) {
         const unsigned access = memory[i].access;
 
-        if (!(access & (ASSAY_ACCESS_READ | ASSAY_ACCESS_WRITE)))
+        if (!(access & (AS_ACCESS_READ | AS_ACCESS_WRITE)))
             continue;
         separate(out, begin, separator);
-        as_str_appendz(out, !(access & ASSAY_ACCESS_WRITE)  ? "load"
-                            : !(access & ASSAY_ACCESS_READ) ? "store"
-                                                            : "update");
+        as_str_appendz(out, !(access & AS_ACCESS_WRITE)  ? "load"
+                            : !(access & AS_ACCESS_READ) ? "store"
+                                                         : "update");
         if (memory[i].width_b)
             as_str_appendf(out, " %" PRIu32, memory[i].width_b);
         as_str_append(out, " ", 1);
@@ -93,8 +93,8 @@ void as_words_memory(struct as_str *out, const struct assay_code *code,
 
 const char *as_element_word(unsigned element)
 {
-    static const char *const word[ASSAY_ELEMENT_COUNT] = {NULL,  "int", "f16", "bf16",
-                                                          "f32", "f64", "f80", "bcd"};
+    static const char *const word[AS_ELEMENT_COUNT] = {NULL,  "int", "f16", "bf16",
+                                                       "f32", "f64", "f80", "bcd"};
 
-    return element < ASSAY_ELEMENT_COUNT ? word[element] : NULL;
+    return element < AS_ELEMENT_COUNT ? word[element] : NULL;
 }

@@ -28,20 +28,20 @@ const char *as_edge_word(unsigned kind)
     return kind < sizeof word / sizeof *word ? word[kind] : "?";
 }
 
-void as_words_loop_marks(struct as_str *out, const struct assay_loop *loop, char separator)
+void as_words_loop_marks(struct as_str *out, const struct as_loop *loop, char separator)
 {
     static const struct {
         unsigned bit;
         const char *word;
     } mark[] = {
-        {ASSAY_LOOP_IRREDUCIBLE, "irreducible"},
-        {ASSAY_LOOP_UNRESOLVED, "unresolved jump"},
-        {ASSAY_LOOP_CALLS, "calls"},
-        {ASSAY_LOOP_PATH_LIMIT, "path limit"},
-        {ASSAY_LOOP_MERGED, "merged continue"},
-        {ASSAY_LOOP_FOLDED, "folded gather"},
-        {ASSAY_LOOP_UNREACHED, "unreached"},
-        {ASSAY_LOOP_OUTSIZE, "outsize nest"},
+        {AS_LOOP_IRREDUCIBLE, "irreducible"},
+        {AS_LOOP_UNRESOLVED, "unresolved jump"},
+        {AS_LOOP_CALLS, "calls"},
+        {AS_LOOP_PATH_LIMIT, "path limit"},
+        {AS_LOOP_MERGED, "merged continue"},
+        {AS_LOOP_FOLDED, "folded gather"},
+        {AS_LOOP_UNREACHED, "unreached"},
+        {AS_LOOP_OUTSIZE, "outsize nest"},
     };
     for (size_t i = 0; i < sizeof mark / sizeof *mark; i++) {
         if (!(loop->bits & mark[i].bit))
@@ -52,8 +52,8 @@ void as_words_loop_marks(struct as_str *out, const struct assay_loop *loop, char
     }
 }
 
-void as_words_source(struct as_str *out, const struct assay_debug *debug,
-                     const struct assay_source_range *range, bool is_short)
+void as_words_source(struct as_str *out, const struct as_debug *debug,
+                     const struct as_source_range *range, bool is_short)
 {
     const char *file = range->file < debug->file_n ? debug->file[range->file] : NULL;
     const char *slash = file && is_short ? strrchr(file, '/') : NULL;
@@ -65,11 +65,11 @@ void as_words_source(struct as_str *out, const struct assay_debug *debug,
         as_str_appendf(out, "-%" PRIu32, range->last_line);
 }
 
-void as_words_inlined(struct as_str *out, const struct assay_debug *debug, uint32_t inlined,
+void as_words_inlined(struct as_str *out, const struct as_debug *debug, uint32_t inlined,
                       bool plain, char separator)
 {
     while (inlined < debug->inline_n && debug->inlines[inlined].call_line) {
-        const struct assay_inline *it = &debug->inlines[inlined];
+        const struct as_inline *it = &debug->inlines[inlined];
         const char *file = it->call_file < debug->file_n ? debug->file[it->call_file] : NULL;
 
         if (out->n)

@@ -26,7 +26,7 @@ static void card_line(struct as_cli *cli, const char *title, struct as_str *valu
     as_str_fini(value);
 }
 
-static const char *fact_named(const struct assay_host *host, const char *name)
+static const char *fact_named(const struct as_host *host, const char *name)
 {
     for (size_t i = 0; host && i < host->fact_n; i++)
         if (strcmp(host->fact[i].name, name) == 0)
@@ -34,7 +34,7 @@ static const char *fact_named(const struct assay_host *host, const char *name)
     return NULL;
 }
 
-static void append_fact(struct as_str *to, const struct assay_host *host, const char *name,
+static void append_fact(struct as_str *to, const struct as_host *host, const char *name,
                         const char *title)
 {
     const char *value = fact_named(host, name);
@@ -47,7 +47,7 @@ static void append_fact(struct as_str *to, const struct assay_host *host, const 
 
 static void print_machine_name(struct as_cli *cli, const struct as_machine_page *page)
 {
-    const struct assay_host *h = page->host;
+    const struct as_host *h = page->host;
     struct as_str s = {0}, wrapped = {0};
 
     as_str_appendf(&s, "%s: %s", h && h->name ? h->name : "a machine",
@@ -66,7 +66,7 @@ static void print_machine_name(struct as_cli *cli, const struct as_machine_page 
 }
 
 /* The kernel's words are written for programs. */
-static void append_smt(struct as_str *to, const struct assay_host *host)
+static void append_smt(struct as_str *to, const struct as_host *host)
 {
     const char *value = fact_named(host, "smt");
 
@@ -78,7 +78,7 @@ static void append_smt(struct as_str *to, const struct assay_host *host)
 
 static void write_cores(struct as_cli *cli, const struct as_machine_page *page)
 {
-    const struct assay_topology *t = page->topology;
+    const struct as_topology *t = page->topology;
     struct as_str s = {0};
 
     if (t->package_n > 0) {
@@ -99,7 +99,7 @@ static void write_cores(struct as_cli *cli, const struct as_machine_page *page)
     card_line(cli, "cores", &s);
 }
 
-static unsigned processors_below(const struct assay_topology *t, size_t place)
+static unsigned processors_below(const struct as_topology *t, size_t place)
 {
     unsigned n = 0;
 
@@ -107,20 +107,20 @@ static unsigned processors_below(const struct assay_topology *t, size_t place)
         size_t at = k;
         while (at > place)
             at = t->place[at].parent;
-        n += at == place && t->place[k].kind == ASSAY_PLACE_PU;
+        n += at == place && t->place[k].kind == AS_PLACE_PU;
     }
     return n;
 }
 
 /* The first of each level: those of other cores are as large, but for other kinds of cores. */
-static void write_caches(struct as_cli *cli, const struct assay_topology *t)
+static void write_caches(struct as_cli *cli, const struct as_topology *t)
 {
     struct as_str s = {0};
 
     for (unsigned level = 1; level <= 4; level++)
         for (size_t i = 0; i < t->place_n; i++) {
-            const struct assay_place *p = &t->place[i];
-            if (p->kind != ASSAY_PLACE_CACHE || p->cache == 'i' || p->level != level)
+            const struct as_place *p = &t->place[i];
+            if (p->kind != AS_PLACE_CACHE || p->cache == 'i' || p->level != level)
                 continue;
             const unsigned cpu_n = processors_below(t, i);
             as_str_appendf(&s, "%sL%u ", s.n ? ", " : "", level);
@@ -133,22 +133,22 @@ static void write_caches(struct as_cli *cli, const struct assay_topology *t)
 }
 
 /* Bytes of nodes with memory of a kind (NULL: any), from node `first` of the places on. */
-static uint64_t memory_of_kind(const struct assay_topology *t, const char *kind, size_t first)
+static uint64_t memory_of_kind(const struct as_topology *t, const char *kind, size_t first)
 {
     uint64_t all_b = 0;
 
     for (size_t i = first; i < t->place_n; i++)
-        if (t->place[i].kind == ASSAY_PLACE_NUMA &&
+        if (t->place[i].kind == AS_PLACE_NUMA &&
             (!kind || (t->place[i].memory && strcmp(t->place[i].memory, kind) == 0)))
             all_b += t->place[i].size_b;
     return all_b;
 }
 
 /* "96 GiB DRAM, 16 GiB HBM": each kind with the sum of its nodes. */
-static void append_kinds(struct as_str *s, const struct assay_topology *t)
+static void append_kinds(struct as_str *s, const struct as_topology *t)
 {
     for (size_t i = 0; i < t->place_n; i++) {
-        const char *kind = t->place[i].kind == ASSAY_PLACE_NUMA ? t->place[i].memory : NULL;
+        const char *kind = t->place[i].kind == AS_PLACE_NUMA ? t->place[i].memory : NULL;
         if (!kind || memory_of_kind(t, kind, i) < memory_of_kind(t, kind, 0))
             continue; /* was appended with the first of its kind */
         if (s->n)
@@ -160,7 +160,7 @@ static void append_kinds(struct as_str *s, const struct assay_topology *t)
 
 static void print_machine_memory(struct as_cli *cli, const struct as_machine_page *page)
 {
-    const struct assay_topology *t = page->topology;
+    const struct as_topology *t = page->topology;
     const uint64_t all_b = memory_of_kind(t, NULL, 0);
     struct as_str s = {0};
 
@@ -182,7 +182,7 @@ static void print_machine_memory(struct as_cli *cli, const struct as_machine_pag
 
 static void write_clock(struct as_cli *cli, const struct as_machine_page *page)
 {
-    const struct assay_host *h = page->host;
+    const struct as_host *h = page->host;
     const char *invariant = fact_named(h, "tsc_invariant");
     struct as_str s = {0};
 
@@ -195,12 +195,12 @@ static void write_clock(struct as_cli *cli, const struct as_machine_page *page)
     for (size_t i = 0; page->figures && i < 4; i++) {
         char name[64];
         snprintf(name, sizeof name, "frequency.fma.f64.%s.core", width[i]);
-        const struct assay_figure *f = assay_figures_find(page->figures, name);
+        const struct as_figure *f = as_figures_find(page->figures, name);
         if (!f)
             continue;
         as_str_appendf(&s, "; core %.2f GHz in FMA %s", f->value / 1e9, width[i]);
         snprintf(name, sizeof name, "peak.fma.f64.%s.core", width[i]);
-        const struct assay_figure *peak = assay_figures_find(page->figures, name);
+        const struct as_figure *peak = as_figures_find(page->figures, name);
         if (peak)
             as_str_appendf(&s, ", %.1f f64 operations a cycle", peak->value / f->value);
         break;
@@ -210,7 +210,7 @@ static void write_clock(struct as_cli *cli, const struct as_machine_page *page)
 
 static void write_system(struct as_cli *cli, const struct as_machine_page *page)
 {
-    const struct assay_host *h = page->host;
+    const struct as_host *h = page->host;
     struct as_str s = {0};
 
     if (!h)
@@ -225,18 +225,18 @@ static void write_system(struct as_cli *cli, const struct as_machine_page *page)
 }
 
 /* Which table of a core there is for this one, and whether one was measured here. */
-static void emit_table(struct as_cli *cli, const struct assay_host *h)
+static void emit_table(struct as_cli *cli, const struct as_host *h)
 {
     char path[PATH_MAX];
     struct as_str s = {0};
-    struct assay_core core;
+    struct as_core core;
 
     if (!h || h->cpu_family < 0)
         return;
-    assay_core_of_host(h, &core);
+    as_core_of_host(h, &core);
     as_str_appendf(&s, "%s%s", core.table ? "table " : "no table of this core",
                    core.table ? core.table : "");
-    if (assay_core_table_path(h, path, sizeof path) && access(path, R_OK) == 0)
+    if (as_core_table_path(h, path, sizeof path) && access(path, R_OK) == 0)
         as_str_appendf(&s, "; measured here: %s", path);
     if (h->core_doubt)
         as_str_appendf(&s, "; %s", h->core_doubt);
@@ -245,20 +245,19 @@ static void emit_table(struct as_cli *cli, const struct assay_host *h)
 
 /* ---- What was measured ----------------------------------------------------------------------- */
 
-void as_figure_text(const struct assay_figure *figure, char *out, size_t out_b)
+void as_figure_text(const struct as_figure *figure, char *out, size_t out_b)
 {
     const bool rate = strcmp(figure->unit, "B/s") == 0 || strcmp(figure->unit, "op/s") == 0 ||
                       strcmp(figure->unit, "Hz") == 0;
-    const char *mark = strcmp(assay_figure_confidence(figure), "low") == 0 ? "?" : "";
+    const char *mark = strcmp(as_figure_confidence(figure), "low") == 0 ? "?" : "";
     const double value = rate ? figure->value / 1e9 : figure->value;
 
     snprintf(out, out_b, "%.*f%s", value < 10 ? 2 : value < 100 ? 1 : 0, value, mark);
 }
 
-static void table_figure(struct as_table *table, const struct assay_figures *figures,
-                         const char *name)
+static void table_figure(struct as_table *table, const struct as_figures *figures, const char *name)
 {
-    const struct assay_figure *f = assay_figures_find(figures, name);
+    const struct as_figure *f = as_figures_find(figures, name);
     char text[32] = "";
 
     if (f)
@@ -267,7 +266,7 @@ static void table_figure(struct as_table *table, const struct assay_figures *fig
 }
 
 /* Returns true if a finding says why the figure is missing. */
-static bool has_finding(const struct assay_figures *figures, const char *name)
+static bool has_finding(const struct as_figures *figures, const char *name)
 {
     for (size_t i = 0; i < figures->finding_n; i++)
         if (strcmp(figures->finding[i].name, name) == 0)
@@ -275,7 +274,7 @@ static bool has_finding(const struct assay_figures *figures, const char *name)
     return false;
 }
 
-static bool has_figures(const struct assay_figures *figures, const char *begin)
+static bool has_figures(const struct as_figures *figures, const char *begin)
 {
     for (size_t i = 0; i < figures->figure_n; i++)
         if (strncmp(figures->figure[i].name, begin, strlen(begin)) == 0)
@@ -283,7 +282,7 @@ static bool has_figures(const struct assay_figures *figures, const char *begin)
     return false;
 }
 
-static int print_table(struct as_cli *cli, struct as_table *table, struct assay_error *err)
+static int print_table(struct as_cli *cli, struct as_table *table, struct as_error *err)
 {
     table->indent = 2;
     as_cli_print(cli, "\n");
@@ -293,28 +292,28 @@ static int print_table(struct as_cli *cli, struct as_table *table, struct assay_
 }
 
 /* "ROB 443, store queue 105?": parameters of the core that were seen. */
-static void append_parameters(struct as_str *to, const struct assay_figures *figures,
+static void append_parameters(struct as_str *to, const struct as_figures *figures,
                               const char *const (*parameter)[2], size_t n)
 {
     char name[64];
 
     for (size_t i = 0; i < n; i++) {
         snprintf(name, sizeof name, "core.%s", parameter[i][0]);
-        const struct assay_figure *f = assay_figures_find(figures, name);
+        const struct as_figure *f = as_figures_find(figures, name);
         if (f)
             as_str_appendf(to, "%s%s %.4g%s", to->n ? ", " : "", parameter[i][1], f->value,
-                           strcmp(assay_figure_confidence(f), "low") == 0 ? "?" : "");
+                           strcmp(as_figure_confidence(f), "low") == 0 ? "?" : "");
     }
 }
 
 /* Pairs of an operation and a branch that take one slot. */
-static void append_fused(struct as_str *to, const struct assay_figures *figures)
+static void append_fused(struct as_str *to, const struct as_figures *figures)
 {
     static const char begin[] = "core.fuse.";
     const char *before = "fused with a branch ";
 
     for (size_t i = 0; i < figures->figure_n; i++) {
-        const struct assay_figure *f = &figures->figure[i];
+        const struct as_figure *f = &figures->figure[i];
         if (strncmp(f->name, begin, sizeof begin - 1) != 0 || f->value != 1)
             continue;
         as_str_appendf(to, "%s%s%s", to->n && *before != ' ' ? ", " : "", before,
@@ -323,7 +322,7 @@ static void append_fused(struct as_str *to, const struct assay_figures *figures)
     }
 }
 
-static void print_core_parameters(struct as_cli *cli, const struct assay_figures *figures)
+static void print_core_parameters(struct as_cli *cli, const struct as_figures *figures)
 {
     static const char *const window[][2] = {{"rob", "ROB"},
                                             {"regs_int", "integer registers"},
@@ -345,8 +344,7 @@ static void print_core_parameters(struct as_cli *cli, const struct assay_figures
     card_line(cli, "front end", &s);
 }
 
-static int emit_levels(struct as_cli *cli, const struct assay_figures *figures,
-                       struct assay_error *err)
+static int emit_levels(struct as_cli *cli, const struct as_figures *figures, struct as_error *err)
 {
     static const struct as_column columns[] = {
         {.title = "memory"},
@@ -376,7 +374,7 @@ static int emit_levels(struct as_cli *cli, const struct assay_figures *figures,
             snprintf(name, sizeof name, "bandwidth.%s%s", level[k], rows[i].behind);
             const bool is_unseen = has_finding(figures, name);
             snprintf(name, sizeof name, "%s%s%s", rows[i].before, level[k], rows[i].behind);
-            if (is_unseen && !assay_figures_find(figures, name))
+            if (is_unseen && !as_figures_find(figures, name))
                 as_table_string(&table, "-");
             else
                 table_figure(&table, figures, name);
@@ -385,8 +383,7 @@ static int emit_levels(struct as_cli *cli, const struct assay_figures *figures,
     return print_table(cli, &table, err);
 }
 
-static int write_peaks(struct as_cli *cli, const struct assay_figures *figures,
-                       struct assay_error *err)
+static int write_peaks(struct as_cli *cli, const struct as_figures *figures, struct as_error *err)
 {
     static const struct as_column columns[] = {
         {.title = "arithmetic, Gop/s"},
@@ -417,7 +414,7 @@ static int write_peaks(struct as_cli *cli, const struct assay_figures *figures,
     return print_table(cli, &table, err);
 }
 
-void as_append_account(struct as_str *to, const struct assay_figures *figures)
+void as_append_account(struct as_str *to, const struct as_figures *figures)
 {
     double took_s = 0, waited_s = 0;
 
@@ -430,7 +427,7 @@ void as_append_account(struct as_str *to, const struct assay_figures *figures)
                        waited_s);
 }
 
-static void write_origin(struct as_cli *cli, const struct assay_figures *figures)
+static void write_origin(struct as_cli *cli, const struct as_figures *figures)
 {
     unsigned count[3] = {0};
     int64_t last_s = 0;
@@ -438,7 +435,7 @@ static void write_origin(struct as_cli *cli, const struct assay_figures *figures
     struct as_str s = {0};
 
     for (size_t i = 0; i < figures->figure_n; i++) {
-        const char *word = assay_figure_confidence(&figures->figure[i]);
+        const char *word = as_figure_confidence(&figures->figure[i]);
         count[*word == 'h' ? 0 : *word == 'm' ? 1 : 2]++;
         last_s = figures->figure[i].when_s > last_s ? figures->figure[i].when_s : last_s;
     }
@@ -466,9 +463,9 @@ static void write_origin(struct as_cli *cli, const struct assay_figures *figures
     }
 }
 
-int as_machine_card(struct as_cli *cli, const struct as_machine_page *page, struct assay_error *err)
+int as_machine_card(struct as_cli *cli, const struct as_machine_page *page, struct as_error *err)
 {
-    const struct assay_figures *f = page->figures;
+    const struct as_figures *f = page->figures;
     struct as_str never = {0};
 
     print_machine_name(cli, page);

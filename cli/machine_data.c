@@ -35,7 +35,7 @@ static struct as_cell known_count(int64_t value)
 
 /* ---- Facts ----------------------------------------------------------------------------------- */
 
-static void host_facts(struct as_facts *facts, const struct assay_host *h)
+static void host_facts(struct as_facts *facts, const struct as_host *h)
 {
     as_facts_object(facts, "host");
     as_facts_cell(facts, "name", as_cell_text(h->name));
@@ -61,28 +61,28 @@ static void host_facts(struct as_facts *facts, const struct assay_host *h)
 
 static void place_row(void *context, size_t row, struct as_cell *cell)
 {
-    const struct assay_topology *t = context;
-    const struct assay_place *p = &t->place[row];
+    const struct as_topology *t = context;
+    const struct as_place *p = &t->place[row];
     static const char *const kinds[] = {"data", "instructions", "both"};
 
     *cell++ = as_cell_count(row);
     *cell++ = as_cell_count(p->parent);
-    *cell++ = as_cell_text(assay_place_word(p->kind));
+    *cell++ = as_cell_text(as_place_word(p->kind));
     *cell++ = known_count(p->number);
-    *cell++ = p->kind == ASSAY_PLACE_CACHE ? as_cell_count(p->level) : as_cell_text(NULL);
-    *cell++ = as_cell_text(p->kind != ASSAY_PLACE_CACHE ? NULL
-                           : p->cache == 'd'            ? kinds[0]
-                           : p->cache == 'i'            ? kinds[1]
-                                                        : kinds[2]);
+    *cell++ = p->kind == AS_PLACE_CACHE ? as_cell_count(p->level) : as_cell_text(NULL);
+    *cell++ = as_cell_text(p->kind != AS_PLACE_CACHE ? NULL
+                           : p->cache == 'd'         ? kinds[0]
+                           : p->cache == 'i'         ? kinds[1]
+                                                     : kinds[2]);
     *cell++ = p->size_b ? as_cell_count(p->size_b) : as_cell_text(NULL);
     *cell++ = p->line_b ? as_cell_count(p->line_b) : as_cell_text(NULL);
     *cell++ = p->ways ? as_cell_count(p->ways) : as_cell_text(NULL);
     *cell++ = as_cell_text(p->memory);
     *cell++ = known_count(p->efficiency);
-    *cell++ = p->kind == ASSAY_PLACE_PU ? as_cell_bool(p->usable) : as_cell_text(NULL);
+    *cell++ = p->kind == AS_PLACE_PU ? as_cell_bool(p->usable) : as_cell_text(NULL);
 }
 
-static void topology_facts(struct as_facts *facts, const struct assay_topology *t)
+static void topology_facts(struct as_facts *facts, const struct as_topology *t)
 {
     static const struct as_field fields[] = {
         {"place", 0, 0}, {"parent", 0, 0}, {"kind", 0, 0},       {"number", 0, 0},
@@ -104,7 +104,7 @@ static void topology_facts(struct as_facts *facts, const struct assay_topology *
     as_facts_close(facts);
 }
 
-static void one_figure(struct as_facts *facts, const struct assay_figure *f)
+static void one_figure(struct as_facts *facts, const struct as_figure *f)
 {
     char text[32];
 
@@ -114,12 +114,12 @@ static void one_figure(struct as_facts *facts, const struct assay_figure *f)
     as_facts_cell(facts, "unit", as_cell_text(f->unit));
     as_facts_cell(facts, "spread", as_cell_real(f->spread < 0 ? NAN : f->spread));
     as_facts_cell(facts, "sample_n", as_cell_count(f->sample_n));
-    as_facts_cell(facts, "confidence", as_cell_text(assay_figure_confidence(f)));
+    as_facts_cell(facts, "confidence", as_cell_text(as_figure_confidence(f)));
     as_facts_cell(facts, "measured", as_cell_text(utc_text(f->when_s, text)));
     as_facts_close(facts);
 }
 
-static void one_group(struct as_facts *facts, const struct assay_figure_group *g)
+static void one_group(struct as_facts *facts, const struct as_figure_group *g)
 {
     char text[32];
 
@@ -132,7 +132,7 @@ static void one_group(struct as_facts *facts, const struct assay_figure_group *g
     as_facts_close(facts);
 }
 
-static void figure_facts(struct as_facts *facts, const struct assay_figures *f)
+static void figure_facts(struct as_facts *facts, const struct as_figures *f)
 {
     as_facts_array(facts, "figures");
     for (size_t i = 0; i < f->figure_n; i++)
@@ -165,24 +165,24 @@ void as_machine_facts(struct as_cli *cli, const struct as_machine_page *page)
 /* ---- Two machines ---------------------------------------------------------------------------- */
 
 struct pairing {
-    const struct assay_figures *a, *b;
+    const struct as_figures *a, *b;
 };
 
 static void pair_row(void *context, size_t row, struct as_cell *cell)
 {
     const struct pairing *p = context;
-    const struct assay_figure *a = &p->a->figure[row], *b = assay_figures_find(p->b, a->name);
+    const struct as_figure *a = &p->a->figure[row], *b = as_figures_find(p->b, a->name);
 
     *cell++ = as_cell_text(a->name);
     *cell++ = as_cell_text(a->unit);
     *cell++ = as_cell_real(a->value);
     *cell++ = as_cell_real(b ? b->value : NAN);
     *cell++ = as_cell_real(b ? b->value / a->value : NAN);
-    *cell++ = as_cell_text(assay_figure_confidence(a));
-    *cell++ = as_cell_text(b ? assay_figure_confidence(b) : NULL);
+    *cell++ = as_cell_text(as_figure_confidence(a));
+    *cell++ = as_cell_text(b ? as_figure_confidence(b) : NULL);
 }
 
-static int print_pairs(struct as_cli *cli, const struct pairing *p, struct assay_error *err)
+static int print_pairs(struct as_cli *cli, const struct pairing *p, struct as_error *err)
 {
     static const struct as_column columns[] = {{.title = "figure"},
                                                {.title = "unit"},
@@ -195,7 +195,7 @@ static int print_pairs(struct as_cli *cli, const struct pairing *p, struct assay
 
     as_table_init(&table, columns, 7);
     for (size_t i = 0; i < p->a->figure_n; i++) {
-        const struct assay_figure *a = &p->a->figure[i], *b = assay_figures_find(p->b, a->name);
+        const struct as_figure *a = &p->a->figure[i], *b = as_figures_find(p->b, a->name);
         as_table_string(&table, a->name);
         as_table_string(&table, a->unit);
         as_table_f(&table, "%.6g", a->value);
@@ -206,16 +206,16 @@ static int print_pairs(struct as_cli *cli, const struct pairing *p, struct assay
             as_table_string(&table, NULL);
             as_table_string(&table, NULL);
         }
-        as_table_string(&table, assay_figure_confidence(a));
-        as_table_string(&table, b ? assay_figure_confidence(b) : "");
+        as_table_string(&table, as_figure_confidence(a));
+        as_table_string(&table, b ? as_figure_confidence(b) : "");
     }
     const int rc = as_table_print(&table, &cli->out, as_cli_table_width(cli), cli->color, err);
     as_table_fini(&table);
     return rc;
 }
 
-int as_machine_diff(struct as_cli *cli, const struct assay_figures *a,
-                    const struct assay_figures *b, struct assay_error *err)
+int as_machine_diff(struct as_cli *cli, const struct as_figures *a, const struct as_figures *b,
+                    struct as_error *err)
 {
     static const struct as_field fields[] = {
         {"name", 0, 0},  {"unit", 0, 0},         {"a", 0, 0},           {"b", 0, 0},
@@ -247,19 +247,19 @@ static void list_one(struct as_cli *cli, const char *directory, const char *name
                      struct as_table *table, struct as_facts *facts)
 {
     char path[PATH_MAX], date[32];
-    struct assay_error err;
-    struct assay_figures *f;
+    struct as_error err;
+    struct as_figures *f;
     int64_t last_s = 0;
 
     if (snprintf(path, sizeof path, "%s/%s", directory, name) >= (int)sizeof path)
         return;
-    if (assay_figures_open(path, &f, &err) < 0) {
+    if (as_figures_open(path, &f, &err) < 0) {
         as_cli_complain(cli, &err);
         return;
     }
     for (size_t i = 0; i < f->figure_n; i++)
         last_s = f->figure[i].when_s > last_s ? f->figure[i].when_s : last_s;
-    const char *host = assay_figures_fact(f, "name"), *cpu = assay_figures_fact(f, "cpu");
+    const char *host = as_figures_fact(f, "name"), *cpu = as_figures_fact(f, "cpu");
     if (facts) {
         as_facts_object(facts, NULL);
         as_facts_cell(facts, "file", as_cell_text(path));
@@ -275,7 +275,7 @@ static void list_one(struct as_cli *cli, const char *directory, const char *name
         as_table_string(table, utc_text(last_s, date));
         as_table_string(table, path);
     }
-    assay_figures_free(&f);
+    as_figures_free(&f);
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b)
@@ -289,7 +289,7 @@ static int is_table(const struct dirent *entry)
     return n > 4 && strcmp(entry->d_name + n - 4, ".tsv") == 0 && !strstr(entry->d_name, ".uarch.");
 }
 
-int as_machine_list(struct as_cli *cli, struct assay_error *err)
+int as_machine_list(struct as_cli *cli, struct as_error *err)
 {
     static const struct as_column columns[] = {{.title = "machine"},
                                                {.title = "processor"},
@@ -302,8 +302,8 @@ int as_machine_list(struct as_cli *cli, struct assay_error *err)
     struct as_facts facts;
     const bool text = cli->format == AS_FORMAT_TEXT;
 
-    if (!assay_figures_directory(directory, sizeof directory))
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+    if (!as_figures_directory(directory, sizeof directory))
+        return as_error_set(err, AS_ERR_NOT_FOUND,
                             "machines: no home directory is known; set "
                             "XDG_DATA_HOME");
     const int n = scandir(directory, &entry, is_table, by_name);

@@ -14,13 +14,13 @@
 #include "experiment/experiment.h"
 #include "help.h"
 
-static int (*const run_verb[AS_VERBS])(struct as_cli *, struct assay_error *) = {
+static int (*const run_verb[AS_VERBS])(struct as_cli *, struct as_error *) = {
 #define VERB(id, name, ...) as_verb_##name,
 #include "options.def"
 };
 
 /* --help metrics [NAME] and --help findings [NAME]. */
-static int append_terms(const struct as_cli *cli, struct as_str *out, struct assay_error *err)
+static int append_terms(const struct as_cli *cli, struct as_str *out, struct as_error *err)
 {
     const enum as_topic topic = cli->args.topic;
     const char *name = cli->args.positional_n ? cli->args.positional[0] : NULL;
@@ -31,16 +31,16 @@ static int append_terms(const struct as_cli *cli, struct as_str *out, struct ass
         return 0;
     const char *near = name ? as_help_near_term(topic, name) : NULL;
     if (near)
-        return as_error_set(err, ASSAY_ERR_USAGE, "--help %s: unknown %.*s %s; did you mean %s?",
-                            word, noun_n, word, name, near);
-    return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE, "--help %s: unknown %.*s %s; did you mean %s?", word,
+                            noun_n, word, name, near);
+    return as_error_set(err, AS_ERR_USAGE,
                         "--help %s: unknown %.*s %s; use '*' for any characters, or '--help %s' "
                         "to list all",
                         word, noun_n, word, name, word);
 }
 
 /* --help and --version. */
-static int answer_help_or_version(struct as_cli *cli, struct assay_error *err)
+static int answer_help_or_version(struct as_cli *cli, struct as_error *err)
 {
     struct as_str text = {0};
     int rc = 0;
@@ -50,7 +50,7 @@ static int answer_help_or_version(struct as_cli *cli, struct assay_error *err)
     else if (as_given(&cli->args, AS_OPTION_HELP))
         as_help(&text, cli->args.verb, as_cli_width(cli));
     else
-        as_str_appendz(&text, "assay " ASSAY_VERSION "\n");
+        as_str_appendz(&text, "assay " AS_VERSION "\n");
     as_out_z(&cli->out, as_str_z(&text));
     as_str_fini(&text);
     return rc;
@@ -70,15 +70,15 @@ static void hold_descriptors(void)
 int main(int argc, char **argv)
 {
     struct as_cli cli = {0};
-    struct assay_error err = {0};
+    struct as_error err = {0};
     int rc;
 
     hold_descriptors();
     as_alloc_keep();
     rc = as_arguments_parse(argc, argv, &cli.args, &err);
 
-    assay_secrets_keep(as_given(&cli.args, AS_OPTION_KEEP_SECRETS));
-    assay_experiment_share(as_given(&cli.args, AS_OPTION_SHARED));
+    as_secrets_keep(as_given(&cli.args, AS_OPTION_KEEP_SECRETS));
+    as_experiment_share(as_given(&cli.args, AS_OPTION_SHARED));
     if (rc == 0)
         rc = as_cli_init(&cli, &err);
     if (rc == 0 && (as_given(&cli.args, AS_OPTION_HELP) || as_given(&cli.args, AS_OPTION_VERSION)))

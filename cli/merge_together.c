@@ -12,7 +12,7 @@
 /* The directory of the trace, and what is to be copied, each with its zero. */
 #define PLAN "plan"
 
-int as_merge_note_copy(void *context, const char *from, const char *to, struct assay_error *err)
+int as_merge_note_copy(void *context, const char *from, const char *to, struct as_error *err)
 {
     struct as_str *copies = context;
     as_str_append(copies, from, strlen(from) + 1);
@@ -26,7 +26,7 @@ static void name_plan(const struct as_party *party, char path[4200])
 }
 
 static int write_plan(const struct as_party *party, const char *directory,
-                      const struct as_str *copies, struct assay_error *err)
+                      const struct as_str *copies, struct as_error *err)
 {
     char path[4200];
     name_plan(party, path);
@@ -35,12 +35,12 @@ static int write_plan(const struct as_party *party, const char *directory,
     bool is_written = file && fwrite(directory, 1, n, file) == n &&
                       (copies->n == 0 || fwrite(copies->p, 1, copies->n, file) == copies->n);
     is_written = file && fclose(file) == 0 && is_written;
-    return is_written ? 0
-                      : as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", path,
-                                     strerror(errno));
+    return is_written
+               ? 0
+               : as_error_set(err, AS_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
 }
 
-static int read_plan(const struct as_party *party, struct as_str *out, struct assay_error *err)
+static int read_plan(const struct as_party *party, struct as_str *out, struct as_error *err)
 {
     char path[4200], part[4096];
     name_plan(party, path);
@@ -52,12 +52,11 @@ static int read_plan(const struct as_party *party, struct as_str *out, struct as
         fclose(file);
     if (out->failed)
         return as_error_nomem(err, path);
-    return is_read ? 0 : as_error_set(err, ASSAY_ERR_IO, "%s: cannot be read", path);
+    return is_read ? 0 : as_error_set(err, AS_ERR_IO, "%s: cannot be read", path);
 }
 
 /* Every so-manieth of the copies. */
-static int copy_share(const struct as_party *party, const char *at, size_t n,
-                      struct assay_error *err)
+static int copy_share(const struct as_party *party, const char *at, size_t n, struct as_error *err)
 {
     const char *end = at + n;
     for (uint32_t i = 0; at < end; i++) {
@@ -65,17 +64,17 @@ static int copy_share(const struct as_party *party, const char *at, size_t n,
         if (to >= end)
             break;
         if (i % as_party_size(party) == as_party_rank(party))
-            AS_TRY(assay_merge_copy(at, to, err));
+            AS_TRY(as_merge_copy(at, to, err));
         at = to + strlen(to) + 1;
     }
     return 0;
 }
 
 int as_merge_lead(struct as_party *party, const struct as_str *copies,
-                  struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)
+                  struct as_experiment *experiment, int64_t run_id, struct as_error *err)
 {
     char directory[4096], streams[sizeof directory + sizeof "/trace"];
-    AS_TRY(assay_experiment_run_directory(experiment, run_id, directory, sizeof directory, err));
+    AS_TRY(as_experiment_run_directory(experiment, run_id, directory, sizeof directory, err));
     snprintf(streams, sizeof streams, "%s/trace", directory);
     AS_TRY(write_plan(party, streams, copies, err));
     AS_TRY(as_party_barrier(party, err));
@@ -86,7 +85,7 @@ int as_merge_lead(struct as_party *party, const struct as_str *copies,
     return as_analytics_run_together(experiment, run_id, run_id, party, err);
 }
 
-int as_merge_follow(struct as_party *party, struct assay_error *err)
+int as_merge_follow(struct as_party *party, struct as_error *err)
 {
     struct as_str plan = {0};
     int rc = as_party_barrier(party, err);

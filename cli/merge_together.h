@@ -10,14 +10,14 @@
 #include "experiment/experiment.h"
 #include "launch/party.h"
 
-/* Stores the files to copy, as assay_merge reports them: pairs of zero-terminated paths.
+/* Stores the files to copy, as as_merge_experiments reports them: pairs of zero-terminated paths.
  * `context` is a struct as_str. */
-int as_merge_note_copy(void *context, const char *from, const char *to, struct assay_error *err);
+int as_merge_note_copy(void *context, const char *from, const char *to, struct as_error *err);
 /* In rank 0: `copies` are made by all, and what the traces say together becomes facts of the run.
  */
 int as_merge_lead(struct as_party *party, const struct as_str *copies,
-                  struct assay_experiment *experiment, int64_t run_id, struct assay_error *err);
+                  struct as_experiment *experiment, int64_t run_id, struct as_error *err);
 /* In the others. */
-int as_merge_follow(struct as_party *party, struct assay_error *err);
+int as_merge_follow(struct as_party *party, struct as_error *err);
 
 #endif

@@ -14,8 +14,8 @@ void as_model_json_insn(struct as_json *json, const struct as_model_insn *insn)
     as_json_key_bool(json, "estimated", insn->estimated);
 }
 
-void as_model_json_bound(struct as_json *json, enum assay_bound bound, const char *limit)
+void as_model_json_bound(struct as_json *json, enum as_bound bound, const char *limit)
 {
-    as_json_key_string(json, "bound", assay_bound_name(bound));
+    as_json_key_string(json, "bound", as_bound_name(bound));
     as_json_key_string(json, "limit", limit);
 }

@@ -18,6 +18,6 @@ struct as_model_insn {
 /* Members of the object of one instruction, the first it has. */
 void as_model_json_insn(struct as_json *json, const struct as_model_insn *insn);
 /* `bound`, and by what: `limit`. */
-void as_model_json_bound(struct as_json *json, enum assay_bound bound, const char *limit);
+void as_model_json_bound(struct as_json *json, enum as_bound bound, const char *limit);
 
 #endif

@@ -25,7 +25,7 @@ const char *as_name_readable(struct as_arena *arena, const char *linkage, bool p
 
     if (plain)
         return linkage;
-    assay_demangle(linkage, name, sizeof name);
+    as_demangle(linkage, name, sizeof name);
     return strcmp(name, linkage) == 0 ? linkage : as_arena_strndup(arena, name, strlen(name));
 }
 
@@ -34,28 +34,28 @@ void as_name_append(struct as_str *out, const char *linkage, bool plain)
     char name[4096];
 
     if (!plain)
-        assay_demangle(linkage, name, sizeof name);
+        as_demangle(linkage, name, sizeof name);
     as_str_appendz(out, plain ? linkage : name);
 }
 
-const char *as_origin_word(unsigned origin)
+const char *as_function_origin_word(unsigned origin)
 {
-    switch ((enum assay_function_origin)origin) {
-    case ASSAY_FUNCTION_SYMBOL:
+    switch ((enum as_function_origin)origin) {
+    case AS_FUNCTION_SYMBOL:
         return "symbol";
-    case ASSAY_FUNCTION_PLT:
+    case AS_FUNCTION_PLT:
         return "plt";
-    case ASSAY_FUNCTION_DWARF:
+    case AS_FUNCTION_DWARF:
         return "dwarf";
-    case ASSAY_FUNCTION_UNWIND:
+    case AS_FUNCTION_UNWIND:
         return "unwind";
-    case ASSAY_FUNCTION_ENTRY:
+    case AS_FUNCTION_ENTRY:
         return "entry";
     }
     return NULL;
 }
 
-int as_regex_compile(regex_t *out, const char *text, const char *option, struct assay_error *err)
+int as_regex_compile(regex_t *out, const char *text, const char *option, struct as_error *err)
 {
     const int rc = regcomp(out, text, REG_EXTENDED | REG_NOSUB);
     char why[128];
@@ -63,14 +63,14 @@ int as_regex_compile(regex_t *out, const char *text, const char *option, struct 
     if (rc == 0)
         return 0;
     regerror(rc, out, why, sizeof why);
-    return as_error_set(err, ASSAY_ERR_USAGE,
+    return as_error_set(err, AS_ERR_USAGE,
                         "--%s: '%s' is not a POSIX extended regular expression: %s; escape "
                         "special characters with a backslash",
                         option, text, why);
 }
 
-const struct assay_function *as_function_at(const struct assay_function *function, size_t n,
-                                            uint64_t address)
+const struct as_function *as_function_at(const struct as_function *function, size_t n,
+                                         uint64_t address)
 {
     size_t low = as_first_not(i, n, function[i].start <= address);
     assert(low < 2 || function[low - 2].start <= function[low - 1].start); /* functions ascend */
@@ -84,8 +84,8 @@ const struct assay_function *as_function_at(const struct assay_function *functio
 /* ---- Selecting -------------------------------------------------------------------------- */
 
 struct name_search {
-    const struct assay_object *object;
-    const struct assay_function *function;
+    const struct as_object *object;
+    const struct as_function *function;
     size_t n;
     const char *name;
     struct as_selection found;
@@ -108,7 +108,7 @@ static size_t bare_length(const char *readable)
     return end == 0 || strncmp(readable + end, "(anonymous", 10) == 0 ? n : end;
 }
 
-static int add_name(struct name_search *s, size_t i, struct assay_error *err)
+static int add_name(struct name_search *s, size_t i, struct as_error *err)
 {
     as_vec_foreach (&s->found.function, it)
         if (*it == i)
@@ -119,18 +119,18 @@ static int add_name(struct name_search *s, size_t i, struct assay_error *err)
 }
 
 /* By linkage name, aliases included. */
-static int by_symbol(struct name_search *s, struct assay_error *err)
+static int by_symbol(struct name_search *s, struct as_error *err)
 {
-    const struct assay_symbol *symbol;
-    const size_t n = assay_object_symbols(s->object, &symbol);
+    const struct as_symbol *symbol;
+    const size_t n = as_object_symbols(s->object, &symbol);
 
     for (size_t i = 0; i < s->n; i++)
         if (strcmp(s->function[i].name, s->name) == 0)
             AS_TRY(add_name(s, i, err));
     for (size_t i = 0; i < n; i++) {
-        const struct assay_function *at;
+        const struct as_function *at;
 
-        if (symbol[i].kind > ASSAY_SYMBOL_PLT || strcmp(symbol[i].name, s->name) != 0)
+        if (symbol[i].kind > AS_SYMBOL_PLT || strcmp(symbol[i].name, s->name) != 0)
             continue;
         at = as_function_at(s->function, s->n, symbol[i].address);
         if (at && at->start == symbol[i].address)
@@ -140,13 +140,13 @@ static int by_symbol(struct name_search *s, struct assay_error *err)
 }
 
 /* By readable name, whole or without parameters. */
-static int by_readable(struct name_search *s, bool bare, struct assay_error *err)
+static int by_readable(struct name_search *s, bool bare, struct as_error *err)
 {
     const size_t name_n = strlen(s->name);
     char readable[NAME_MAX_B];
 
     for (size_t i = 0; i < s->n; i++) {
-        assay_demangle(s->function[i].name, readable, sizeof readable);
+        as_demangle(s->function[i].name, readable, sizeof readable);
         if (strncmp(readable, s->name, name_n) == 0 &&
             name_n == (bare ? bare_length(readable) : strlen(readable)))
             AS_TRY(add_name(s, i, err));
@@ -154,7 +154,7 @@ static int by_readable(struct name_search *s, bool bare, struct assay_error *err
     return 0;
 }
 
-static int by_pattern(struct name_search *s, struct assay_error *err)
+static int by_pattern(struct name_search *s, struct as_error *err)
 {
     char readable[NAME_MAX_B];
     regex_t regex;
@@ -163,7 +163,7 @@ static int by_pattern(struct name_search *s, struct assay_error *err)
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < s->n && rc == 0; i++) {
-        assay_demangle(s->function[i].name, readable, sizeof readable);
+        as_demangle(s->function[i].name, readable, sizeof readable);
         if (regexec(&regex, s->function[i].name, 0, NULL, 0) == 0 ||
             regexec(&regex, readable, 0, NULL, 0) == 0)
             rc = add_name(s, i, err);
@@ -172,24 +172,24 @@ static int by_pattern(struct name_search *s, struct assay_error *err)
     return rc;
 }
 
-static int several(const struct name_search *s, struct assay_error *err)
+static int several(const struct name_search *s, struct as_error *err)
 {
     struct as_str list = {0};
     const size_t n = s->found.function.n;
     int rc;
 
     for (size_t i = 0; i < n && i < LISTED; i++) {
-        const struct assay_function *f = &s->function[s->found.function.at[i]];
+        const struct as_function *f = &s->function[s->found.function.at[i]];
 
         as_str_appendf(&list, "%s%s at %" PRIx64 "-%" PRIx64, i ? ", " : "", f->name, f->start,
                        f->end);
     }
     if (n > LISTED)
         as_str_appendf(&list, " and %zu more", n - LISTED);
-    rc = as_error_set(err, ASSAY_ERR_NO_SYMBOL,
+    rc = as_error_set(err, AS_ERR_NO_SYMBOL,
                       "%s: '%s' names %zu functions: %s; use the linkage name, or --range with "
                       "the addresses of one",
-                      assay_object_info(s->object)->path, s->name, n, as_str_z(&list));
+                      as_object_info(s->object)->path, s->name, n, as_str_z(&list));
     as_str_fini(&list);
     return rc;
 }
@@ -214,7 +214,7 @@ static void near_offer(struct near near[3], const char *name, unsigned distance)
     }
 }
 
-static int none(const struct name_search *s, struct assay_error *err)
+static int none(const struct name_search *s, struct as_error *err)
 {
     const size_t name_n = strlen(s->name);
     const unsigned most = (unsigned)(name_n < 6 ? 2 : name_n / 3);
@@ -226,7 +226,7 @@ static int none(const struct name_search *s, struct assay_error *err)
     for (size_t i = 0; i < s->n; i++) {
         unsigned distance;
 
-        assay_demangle(s->function[i].name, readable, sizeof readable);
+        as_demangle(s->function[i].name, readable, sizeof readable);
         distance = as_edit_distance(s->name, name_n, readable, bare_length(readable), most);
         if (distance <= most)
             near_offer(near, s->function[i].name, distance);
@@ -236,18 +236,17 @@ static int none(const struct name_search *s, struct assay_error *err)
     for (int i = 0; i < 3 && near[i].name; i++)
         as_str_appendf(&list, "%s%s", i ? ", " : "", near[i].name);
     if (list.n)
-        rc =
-            as_error_set(err, ASSAY_ERR_NO_SYMBOL, "%s: no function matches '%s'; did you mean %s?",
-                         assay_object_info(s->object)->path, s->name, as_str_z(&list));
+        rc = as_error_set(err, AS_ERR_NO_SYMBOL, "%s: no function matches '%s'; did you mean %s?",
+                          as_object_info(s->object)->path, s->name, as_str_z(&list));
     else
-        rc = as_error_set(err, ASSAY_ERR_NO_SYMBOL,
+        rc = as_error_set(err, AS_ERR_NO_SYMBOL,
                           "%s: no function matches '%s'; 'assay functions' lists them",
-                          assay_object_info(s->object)->path, s->name);
+                          as_object_info(s->object)->path, s->name);
     as_str_fini(&list);
     return rc;
 }
 
-static int search_names(struct name_search *s, struct assay_error *err)
+static int search_names(struct name_search *s, struct as_error *err)
 {
     AS_TRY(by_symbol(s, err));
     if (!s->found.function.n)
@@ -268,9 +267,8 @@ static int ascending_index(const void *a, const void *b)
     return (i > k) - (i < k);
 }
 
-int as_select_function(const struct assay_object *object, const struct assay_function *function,
-                       size_t n, const char *name, struct as_selection *out,
-                       struct assay_error *err)
+int as_select_function(const struct as_object *object, const struct as_function *function, size_t n,
+                       const char *name, struct as_selection *out, struct as_error *err)
 {
     struct name_search s = {object, function, n, name, *out};
     const size_t before = out->function.n;

@@ -20,10 +20,10 @@ const char *as_name_readable(struct as_arena *arena, const char *linkage, bool p
 void as_name_append(struct as_str *out, const char *linkage, bool plain);
 
 /* "symbol", "plt", "dwarf", "unwind", "entry". */
-const char *as_origin_word(unsigned origin);
+const char *as_function_origin_word(unsigned origin);
 
 /* Compiles a POSIX extended regular expression; `option` is for the sentence. Errors: USAGE. */
-int as_regex_compile(regex_t *out, const char *text, const char *option, struct assay_error *err);
+int as_regex_compile(regex_t *out, const char *text, const char *option, struct as_error *err);
 
 struct as_selection {
     AS_VEC(uint32_t) function; /* indices, ascending, each once */
@@ -35,12 +35,11 @@ struct as_selection {
  * to regular expressions, all that match. Errors: NO_SYMBOL (none, with near names; or several,
  * listed), USAGE, NOMEM.
  */
-int as_select_function(const struct assay_object *object, const struct assay_function *function,
-                       size_t n, const char *name, struct as_selection *out,
-                       struct assay_error *err);
+int as_select_function(const struct as_object *object, const struct as_function *function, size_t n,
+                       const char *name, struct as_selection *out, struct as_error *err);
 
 /* The function that covers `address`, or NULL. O(log n). */
-const struct assay_function *as_function_at(const struct assay_function *function, size_t n,
-                                            uint64_t address);
+const struct as_function *as_function_at(const struct as_function *function, size_t n,
+                                         uint64_t address);
 
 #endif

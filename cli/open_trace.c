@@ -24,7 +24,7 @@ static void on_index_step(void *context, uint64_t lines_n)
     as_progress_add(context, AS_TIMELINE_STEP_LINES);
 }
 
-static int open_index(struct as_open_trace *it, bool is_experiment, struct assay_error *err)
+static int open_index(struct as_open_trace *it, bool is_experiment, struct as_error *err)
 {
     struct as_progress progress;
     const struct as_arguments *args = &it->source.cli->args;
@@ -48,16 +48,16 @@ static int open_index(struct as_open_trace *it, bool is_experiment, struct assay
 }
 
 int as_open_trace(struct as_cli *cli, const char *path, bool is_experiment,
-                  struct as_open_trace *out, struct assay_error *err)
+                  struct as_open_trace *out, struct as_error *err)
 {
-    struct assay_error why = {0};
+    struct as_error why = {0};
     *out = (struct as_open_trace){.source = {.cli = cli, .err = err}};
     int rc = as_evaluate_open(&out->source, path, &why);
     if (rc == 0)
         rc = open_index(out, is_experiment, &why);
     if (rc < 0)
         as_open_trace_close(out);
-    if (rc == ASSAY_ERR_NOT_FOUND && is_experiment)
+    if (rc == AS_ERR_NOT_FOUND && is_experiment)
         return 0;
     if (rc < 0)
         *err = why;
@@ -73,7 +73,7 @@ void as_open_trace_close(struct as_open_trace *it)
 }
 
 int as_open_trace_answer(void *context, const char *name, size_t name_n, const char *query,
-                         size_t query_n, struct assay_answer *answer)
+                         size_t query_n, struct as_answer *answer)
 {
     struct as_open_trace *it = context;
     const struct as_view which = {name, name_n};

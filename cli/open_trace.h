@@ -19,10 +19,10 @@ bool as_open_is_trace(const char *path);
  * an error, for an experiment without a trace. Errors: those of reading, and of making the index.
  */
 int as_open_trace(struct as_cli *cli, const char *path, bool is_experiment,
-                  struct as_open_trace *out, struct assay_error *err);
+                  struct as_open_trace *out, struct as_error *err);
 void as_open_trace_close(struct as_open_trace *it);
-/* For assay_server_set_function; the context is a struct as_open_trace. */
+/* For as_server_set_function; the context is a struct as_open_trace. */
 int as_open_trace_answer(void *context, const char *name, size_t name_n, const char *query,
-                         size_t query_n, struct assay_answer *answer);
+                         size_t query_n, struct as_answer *answer);
 
 #endif

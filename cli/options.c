@@ -124,7 +124,7 @@ static const char *help_command(int verb, struct as_str *s)
 }
 
 /* Reports an unknown option, with the nearest known one. */
-static int unknown_option(const char *text, int verb, struct assay_error *err)
+static int unknown_option(const char *text, int verb, struct as_error *err)
 {
     struct as_str help = {0}, near = {0};
     struct as_nearest nearest;
@@ -139,7 +139,7 @@ static int unknown_option(const char *text, int verb, struct assay_error *err)
         as_str_appendf(&near, "did you mean --%s?", nearest.best);
     else
         as_str_appendf(&near, "'%s' lists the options", help_command(verb, &help));
-    rc = as_error_set(err, ASSAY_ERR_USAGE, "%.*s: unknown option%s%s; %s", (int)n, text,
+    rc = as_error_set(err, AS_ERR_USAGE, "%.*s: unknown option%s%s; %s", (int)n, text,
                       verb >= 0 ? " of assay " : "", verb >= 0 ? as_verbs[verb].name : "",
                       as_str_z(&near));
     as_str_fini(&help);
@@ -148,22 +148,21 @@ static int unknown_option(const char *text, int verb, struct assay_error *err)
 }
 
 /* Reports an error of getopt: `c` is its result, `text` the word of argv. */
-static int refused_option(int c, const char *text, int verb, struct assay_error *err)
+static int refused_option(int c, const char *text, int verb, struct as_error *err)
 {
     struct as_str help = {0};
     const int id = option_of(optopt, verb);
     int rc;
 
     if (c == ':' && id >= 0)
-        return as_error_set(err, ASSAY_ERR_USAGE, "--%s: missing %s; use --%s %s",
-                            as_options[id].name, as_options[id].argument, as_options[id].name,
-                            as_options[id].argument);
+        return as_error_set(err, AS_ERR_USAGE, "--%s: missing %s; use --%s %s", as_options[id].name,
+                            as_options[id].argument, as_options[id].name, as_options[id].argument);
     if (optopt >= LONG_BASE)
-        return as_error_set(err, ASSAY_ERR_USAGE, "--%s: does not take a value; use --%s alone",
+        return as_error_set(err, AS_ERR_USAGE, "--%s: does not take a value; use --%s alone",
                             as_options[id].name, as_options[id].name);
     if (optopt == 0)
         return unknown_option(text, verb, err);
-    rc = as_error_set(err, ASSAY_ERR_USAGE, "-%c: unknown option; '%s' lists the options", optopt,
+    rc = as_error_set(err, AS_ERR_USAGE, "-%c: unknown option; '%s' lists the options", optopt,
                       help_command(verb, &help));
     as_str_fini(&help);
     return rc;
@@ -193,7 +192,7 @@ static void append_near_choice(struct as_str *out, const char *choices, struct a
     }
 }
 
-static int parse_choice(int id, struct as_view value, uint64_t *index, struct assay_error *err)
+static int parse_choice(int id, struct as_view value, uint64_t *index, struct as_error *err)
 {
     const struct as_option *option = &as_options[id];
     const char *rest = option->choices, *word;
@@ -206,21 +205,21 @@ static int parse_choice(int id, struct as_view value, uint64_t *index, struct as
             return 0;
     append_near_choice(&text, option->choices, value);
     if (text.n) {
-        rc = as_error_set(err, ASSAY_ERR_USAGE, "--%s: invalid value '%.*s'; did you mean %s?",
+        rc = as_error_set(err, AS_ERR_USAGE, "--%s: invalid value '%.*s'; did you mean %s?",
                           option->name, (int)value.n, value.p, as_str_z(&text));
         as_str_fini(&text);
         return rc;
     }
     for (rest = option->choices; as_choice_next(&rest, &word, &n);)
         as_str_appendf(&text, "%s%.*s", !text.n ? "" : *rest ? ", " : " or ", (int)n, word);
-    rc = as_error_set(err, ASSAY_ERR_USAGE, "--%s: invalid value '%.*s'; use %s", option->name,
+    rc = as_error_set(err, AS_ERR_USAGE, "--%s: invalid value '%.*s'; use %s", option->name,
                       (int)value.n, value.p, as_str_z(&text));
     as_str_fini(&text);
     return rc;
 }
 
 /* "a,c": the bits of the first and the third choice. */
-static int parse_choices(int id, const char *value, uint64_t *bits, struct assay_error *err)
+static int parse_choices(int id, const char *value, uint64_t *bits, struct as_error *err)
 {
     struct as_view rest = as_view_of(value), word;
     uint64_t index;
@@ -232,21 +231,21 @@ static int parse_choices(int id, const char *value, uint64_t *bits, struct assay
     return 0;
 }
 
-static int parse_option_number(int id, const char *value, uint64_t *number, struct assay_error *err)
+static int parse_option_number(int id, const char *value, uint64_t *number, struct as_error *err)
 {
     char *end;
 
     errno = 0;
     *number = strtoull(value, &end, 10);
     if (errno || *end || value[0] < '0' || value[0] > '9' || *number > INT_MAX)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--%s: '%s' is not a number; use a whole number from 0 to %d",
                             as_options[id].name, value, INT_MAX);
     return 0;
 }
 
 static int parse_option_value(struct as_arguments *out, int id, const char *value,
-                              struct assay_error *err)
+                              struct as_error *err)
 {
     if (!value)
         value = ""; /* a flag */
@@ -271,7 +270,7 @@ static int parse_option_value(struct as_arguments *out, int id, const char *valu
 
 /* Runs getopt over argv once; afterwards optind is the first word that is not an option. */
 static int run_getopt(int argc, char **argv, int verb, const char *first, struct as_arguments *out,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
     struct getopt_tables tables;
     int c;
@@ -306,12 +305,12 @@ bool as_arguments_name_experiment(const struct as_arguments *args)
 }
 
 /* Behind an experiment there are options of assay, behind a command its own. */
-static int parse_behind_experiment(struct as_arguments *out, struct assay_error *err)
+static int parse_behind_experiment(struct as_arguments *out, struct as_error *err)
 {
     AS_TRY(run_getopt((int)out->positional_n, out->positional, out->verb, "", out, err));
     const size_t rest = out->positional_n - (size_t)optind;
     if (rest)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "%s: one argument too many: %s; use one experiment, or '--' before a "
                             "command",
                             as_verbs[out->verb].name, out->positional[optind]);
@@ -319,7 +318,7 @@ static int parse_behind_experiment(struct as_arguments *out, struct assay_error 
     return 0;
 }
 
-static int find_verb(const char *word, int *verb, struct assay_error *err)
+static int find_verb(const char *word, int *verb, struct as_error *err)
 {
     struct as_nearest nearest;
 
@@ -332,22 +331,22 @@ static int find_verb(const char *word, int *verb, struct assay_error *err)
         as_nearest_offer(&nearest, as_verbs[i].name);
     }
     if (nearest.best)
-        return as_error_set(err, ASSAY_ERR_USAGE, "%s: unknown verb; did you mean '%s'?", word,
+        return as_error_set(err, AS_ERR_USAGE, "%s: unknown verb; did you mean '%s'?", word,
                             nearest.best);
-    return as_error_set(err, ASSAY_ERR_USAGE, "%s: unknown verb; 'assay --help' lists the verbs",
+    return as_error_set(err, AS_ERR_USAGE, "%s: unknown verb; 'assay --help' lists the verbs",
                         word);
 }
 
-static int check_positional(const struct as_arguments *args, struct assay_error *err)
+static int check_positional(const struct as_arguments *args, struct as_error *err)
 {
     const struct as_verb *verb = &as_verbs[args->verb];
 
     if (args->positional_n < verb->fewest)
-        return as_error_set(err, ASSAY_ERR_USAGE, "%s: missing %.*s; use 'assay %s [options] %s'",
+        return as_error_set(err, AS_ERR_USAGE, "%s: missing %.*s; use 'assay %s [options] %s'",
                             verb->name, (int)strcspn(verb->arguments, " ."), verb->arguments,
                             verb->name, verb->arguments);
     if (args->positional_n > verb->most)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "%s: one argument too many: %s; use 'assay %s [options] %s'",
                             verb->name, args->positional[verb->most], verb->name, verb->arguments);
     return 0;
@@ -370,10 +369,10 @@ static enum as_topic topic_of_word(const char *word)
 }
 
 /* Reads "metrics [NAME]" or the like, the rest of what asks for help. Errors: USAGE. */
-static int parse_topic(int n, char **word, struct as_arguments *out, struct assay_error *err)
+static int parse_topic(int n, char **word, struct as_arguments *out, struct as_error *err)
 {
     if (n > 2)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--help %s: one argument too many: %s; use 'assay --help %s [NAME]'",
                             word[0], word[2], word[0]);
     out->topic = topic_of_word(word[0]);
@@ -382,14 +381,14 @@ static int parse_topic(int n, char **word, struct as_arguments *out, struct assa
     return 0;
 }
 
-int as_arguments_parse(int argc, char **argv, struct as_arguments *out, struct assay_error *err)
+int as_arguments_parse(int argc, char **argv, struct as_arguments *out, struct as_error *err)
 {
     *out = (struct as_arguments){.verb = -1};
     AS_TRY(run_getopt(argc, argv, -1, "+", out, err));
     if (optind >= argc) {
         if (only_asks(out))
             return 0;
-        return as_error_set(err, ASSAY_ERR_USAGE, "no verb given; 'assay --help' lists the verbs");
+        return as_error_set(err, AS_ERR_USAGE, "no verb given; 'assay --help' lists the verbs");
     }
     const bool is_help = strcmp(argv[optind], "help") == 0; /* assay help [VERB] */
     if (is_help)

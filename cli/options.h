@@ -97,7 +97,7 @@ struct as_arguments {
  * Reads argv (and permutes it). Errors: USAGE, with a sentence that suggests the nearest verb,
  * option or choice; NOMEM. Release with as_arguments_fini in any case. Not thread-safe (getopt).
  */
-int as_arguments_parse(int argc, char **argv, struct as_arguments *out, struct assay_error *err);
+int as_arguments_parse(int argc, char **argv, struct as_arguments *out, struct as_error *err);
 void as_arguments_fini(struct as_arguments *arguments);
 
 static inline bool as_given(const struct as_arguments *arguments, enum as_option_id id)

@@ -8,12 +8,12 @@
 static void write_predicted_insns(struct as_predicting *p, const struct as_predicted *predicted)
 {
     struct as_json *json = &p->facts.json;
-    const struct assay_prediction *out = &predicted->out;
+    const struct as_prediction *out = &predicted->out;
     char assembly[256];
     as_json_key(json, "instructions");
     as_json_array_begin(json);
     for (size_t i = 0; i < out->insn_n; i++) {
-        const struct assay_insn_prediction *insn = &out->insn[i];
+        const struct as_insn_prediction *insn = &out->insn[i];
         as_predict_assembly(predicted, i, assembly, sizeof assembly);
         as_json_object_begin(json);
         as_model_json_insn(
@@ -42,7 +42,7 @@ static void write_predicted_insns(struct as_predicting *p, const struct as_predi
     as_json_array_end(json);
 }
 
-static void emit_chain(struct as_json *json, const struct assay_prediction *out)
+static void emit_chain(struct as_json *json, const struct as_prediction *out)
 {
     as_json_key(json, "chain");
     as_json_array_begin(json);
@@ -57,12 +57,12 @@ static void emit_chain(struct as_json *json, const struct assay_prediction *out)
     as_json_array_end(json);
 }
 
-static void write_timeline(struct as_json *json, const struct assay_prediction *out)
+static void write_timeline(struct as_json *json, const struct as_prediction *out)
 {
     as_json_key(json, "timeline");
     as_json_array_begin(json);
     for (size_t i = 0; i < out->timeline_n; i++) {
-        const struct assay_timeline_entry *e = &out->timeline[i];
+        const struct as_timeline_entry *e = &out->timeline[i];
         as_json_object_begin(json);
         as_json_key_u64(json, "iteration", e->iteration);
         as_json_key_u64(json, "instruction", e->insn);
@@ -79,20 +79,20 @@ static void write_timeline(struct as_json *json, const struct assay_prediction *
 static void write_answer(struct as_predicting *p, const struct as_predicted *predicted)
 {
     struct as_json *json = &p->facts.json;
-    const struct assay_prediction *out = &predicted->out;
+    const struct as_prediction *out = &predicted->out;
     as_json_key_string(json, "id", predicted->piece->name);
     as_json_key_string(json, "machine", p->uarch->name);
     as_json_key_string(json, "table_source", as_table_source(p->uarch));
     as_json_key_string(json, "table_file", *p->choice.file ? p->choice.file : NULL);
     as_json_key_string(json, "core_doubt", *p->choice.core.doubt ? p->choice.core.doubt : NULL);
-    as_json_key_string(json, "mode", p->options.mode == ASSAY_PREDICT_LOOP ? "loop" : "unrolled");
+    as_json_key_string(json, "mode", p->options.mode == AS_PREDICT_LOOP ? "loop" : "unrolled");
     as_json_key_double(json, "cycles", out->cycles);
     as_json_key_double(json, "cycles_worst", predicted->worst);
     as_model_json_bound(json, out->bound, out->limit);
     as_json_key(json, "bounds");
     as_json_object_begin(json);
-    for (unsigned i = 0; i < ASSAY_BOUNDS; i++)
-        as_json_key_double(json, assay_bound_name((enum assay_bound)i), out->bounds[i]);
+    for (unsigned i = 0; i < AS_BOUNDS; i++)
+        as_json_key_double(json, as_bound_name((enum as_bound)i), out->bounds[i]);
     as_json_object_end(json);
     as_json_key_u64(json, "estimated_n", out->estimated_n);
     as_json_key_u64(json, "alike_n", out->alike_n);
@@ -111,7 +111,7 @@ static void write_predicted_what_ifs(struct as_json *json, const struct as_predi
     for (unsigned i = 0; i < AS_WHAT_IFS; i++)
         if (predicted->what_if[i].is_there)
             as_json_key_string(json, predicted->what_if[i].key,
-                               assay_bound_name(predicted->what_if[i].bound));
+                               as_bound_name(predicted->what_if[i].bound));
     as_json_object_end(json);
 }
 
@@ -130,9 +130,9 @@ static void print_levels(struct as_predicting *p, const struct as_predicted *pre
         return;
     as_json_key(json, "levels");
     as_json_object_begin(json);
-    for (unsigned i = 0; i < ASSAY_PREDICT_LEVELS; i++)
+    for (unsigned i = 0; i < AS_PREDICT_LEVELS; i++)
         if (predicted->level[i].cycles >= 0)
-            as_json_key_double(json, assay_predict_level_name((enum assay_predict_level)i),
+            as_json_key_double(json, as_predict_level_name((enum as_predict_level)i),
                                predicted->level[i].cycles);
     as_json_object_end(json);
 }

@@ -12,36 +12,36 @@
 #include "predict.h"
 
 /* --level: L1|L2|L3|RAM|all */
-static int choose_levels(struct as_predicting *p, struct assay_error *err)
+static int choose_levels(struct as_predicting *p, struct as_error *err)
 {
     const struct as_arguments *args = &p->cli->args;
     const uint64_t chosen = args->number[AS_OPTION_DATA_LEVEL];
     if (!as_given(args, AS_OPTION_DATA_LEVEL))
         return 0;
-    for (unsigned i = 0; i < ASSAY_PREDICT_LEVELS; i++)
-        p->level[i] = chosen == ASSAY_PREDICT_LEVELS || chosen == i;
-    return chosen == ASSAY_PREDICT_L1 ? 0 : assay_figures_of_host(&p->figures, err);
+    for (unsigned i = 0; i < AS_PREDICT_LEVELS; i++)
+        p->level[i] = chosen == AS_PREDICT_LEVELS || chosen == i;
+    return chosen == AS_PREDICT_L1 ? 0 : as_figures_of_host(&p->figures, err);
 }
 
-int as_predicting_init(struct as_cli *cli, struct as_predicting *p, struct assay_error *err)
+int as_predicting_init(struct as_cli *cli, struct as_predicting *p, struct as_error *err)
 {
     const struct as_arguments *args = &cli->args;
     *p = (struct as_predicting){.cli = cli};
-    p->options = (struct assay_predict_options){
-        .mode = args->number[AS_OPTION_MODE] ? ASSAY_PREDICT_UNROLLED : ASSAY_PREDICT_LOOP,
+    p->options = (struct as_predict_options){
+        .mode = args->number[AS_OPTION_MODE] ? AS_PREDICT_UNROLLED : AS_PREDICT_LOOP,
         .without = (uint32_t)args->number[AS_OPTION_WITHOUT] |
-                   (as_given(args, AS_OPTION_BOUNDS) ? ASSAY_WITHOUT_SIMULATION : 0),
+                   (as_given(args, AS_OPTION_BOUNDS) ? AS_WITHOUT_SIMULATION : 0),
         .simulate = true,
         .timeline_n = (unsigned)args->number[AS_OPTION_TIMELINE],
         .equal_memory = args->number[AS_OPTION_MEMORY] == 2};
     p->equal_given = args->number[AS_OPTION_MEMORY] != 0;
     AS_TRY(choose_levels(p, err));
     AS_TRY(as_core_open(cli, &p->uarch, &p->choice, err));
-    return assay_predictor_new(p->uarch, &p->predictor, err);
+    return as_predictor_new(p->uarch, &p->predictor, err);
 }
 
 /* How many lines name the source. */
-static size_t lines_of(const struct assay_uarch *uarch, size_t source)
+static size_t lines_of(const struct as_uarch *uarch, size_t source)
 {
     size_t n = 0;
     for (size_t i = 0; i < uarch->timing_n; i++)
@@ -49,7 +49,7 @@ static size_t lines_of(const struct assay_uarch *uarch, size_t source)
     return n;
 }
 
-const char *as_table_source(const struct assay_uarch *uarch)
+const char *as_table_source(const struct as_uarch *uarch)
 {
     size_t best = 0, best_n = 0;
     for (size_t source = uarch->source_n; source-- > 0;) {
@@ -64,30 +64,30 @@ const char *as_table_source(const struct assay_uarch *uarch)
     return uarch->source[best].words;
 }
 
-bool as_table_is_cited(const struct assay_uarch *uarch)
+bool as_table_is_cited(const struct as_uarch *uarch)
 {
     return strncmp(as_table_source(uarch), "cited", strlen("cited")) == 0;
 }
 
 void as_predicting_fini(struct as_predicting *p)
 {
-    assay_predictor_free(&p->predictor);
+    as_predictor_free(&p->predictor);
     as_quality_sampled_fini(&p->sampled);
-    assay_figures_free(&p->figures);
-    assay_uarch_free(&p->uarch);
+    as_figures_free(&p->figures);
+    as_uarch_free(&p->uarch);
 }
 
 int as_hex_read(const char *text, size_t n, uint8_t *out, size_t most, const char *what,
-                struct assay_error *err)
+                struct as_error *err)
 {
     if (n % 2 || n / 2 > most || !n)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "%s: %zu hexadecimal digits; use two digits per byte and at most %zu "
                             "bytes",
                             what, n, most);
     const size_t got = as_hex_get(text, out, n / 2);
     if (got < n / 2)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "%s: '%.2s' is not a hexadecimal byte; use two "
                             "digits 0-9, a-f",
                             what, text + 2 * got);
@@ -97,31 +97,31 @@ int as_hex_read(const char *text, size_t n, uint8_t *out, size_t most, const cha
 void as_predict_assembly(const struct as_predicted *predicted, size_t i, char *buf, size_t buf_b)
 {
     const struct as_piece *piece = predicted->piece;
-    const struct assay_insn *insn = &piece->code->insn[piece->first + i];
+    const struct as_insn *insn = &piece->code->insn[piece->first + i];
     uint64_t size_b = insn->length;
     const uint8_t *bytes = NULL;
     if (piece->object)
-        bytes = assay_object_bytes(piece->object, insn->address, &size_b);
+        bytes = as_object_bytes(piece->object, insn->address, &size_b);
     else if (piece->bytes)
         bytes = piece->bytes + (insn->address - piece->code->insn[piece->first].address);
     buf[0] = 0;
     if (bytes)
-        assay_insn_format(bytes, insn->length, insn->address, ASSAY_SYNTAX_INTEL, buf, buf_b);
+        as_insn_format(bytes, insn->length, insn->address, AS_SYNTAX_INTEL, buf, buf_b);
 }
 
-const char *as_predict_match(const struct assay_insn_prediction *insn)
+const char *as_predict_match(const struct as_insn_prediction *insn)
 {
     static const char *const word[] = {"exact", "alike", "width", "register", "estimated"};
-    return word[insn->match <= ASSAY_TIMING_NONE ? insn->match : ASSAY_TIMING_NONE];
+    return word[insn->match <= AS_TIMING_NONE ? insn->match : AS_TIMING_NONE];
 }
 
 /* The same code otherwise, simulated as the answer is. */
 static int predict_other(struct as_predicting *p, const struct as_piece *piece,
-                         const struct assay_predict_options *options, struct as_what_if *what_if,
-                         struct assay_error *err)
+                         const struct as_predict_options *options,
+                         struct as_predicted_what_if *what_if, struct as_error *err)
 {
-    struct assay_prediction out;
-    AS_TRY(assay_predict(p->predictor, piece->code, piece->first, piece->n, options, &out, err));
+    struct as_prediction out;
+    AS_TRY(as_predict(p->predictor, piece->code, piece->first, piece->n, options, &out, err));
     what_if->cycles = out.cycles;
     what_if->bound = out.bound;
     what_if->is_there = true;
@@ -131,41 +131,39 @@ static int predict_other(struct as_predicting *p, const struct as_piece *piece,
 static bool has_division(const struct as_piece *piece)
 {
     for (size_t i = piece->first; i < piece->first + piece->n; i++) {
-        const struct assay_form *form = assay_form_get(piece->code->insn[i].form);
-        if ((form->insn_class == ASSAY_CLASS_DIV || form->insn_class == ASSAY_CLASS_SQRT) &&
-            form->traits & ASSAY_TRAIT_FP)
+        const struct as_form *form = as_form_get(piece->code->insn[i].form);
+        if ((form->insn_class == AS_CLASS_DIV || form->insn_class == AS_CLASS_SQRT) &&
+            form->traits & AS_TRAIT_FP)
             return true;
     }
     return false;
 }
 
-static bool loads(const struct assay_insn *insn)
+static bool loads(const struct as_insn *insn)
 {
-    const struct assay_form *form = assay_form_get(insn->form);
+    const struct as_form *form = as_form_get(insn->form);
     for (unsigned i = 0; i < form->operands; i++)
-        if (form->operand[i].kind == ASSAY_OPERAND_MEM &&
-            form->operand[i].access & ASSAY_ACCESS_READ)
-            return form->insn_class != ASSAY_CLASS_NOP && form->insn_class != ASSAY_CLASS_LEA &&
-                   form->insn_class != ASSAY_CLASS_PREFETCH;
+        if (form->operand[i].kind == AS_OPERAND_MEM && form->operand[i].access & AS_ACCESS_READ)
+            return form->insn_class != AS_CLASS_NOP && form->insn_class != AS_CLASS_LEA &&
+                   form->insn_class != AS_CLASS_PREFETCH;
     return false;
 }
 
 /* Leaves out the load with the largest gain: by bounds first, then by the result. */
 static int drop_best_load(struct as_predicting *p, struct as_predicted *predicted,
-                          struct as_what_if *what_if, struct assay_error *err)
+                          struct as_predicted_what_if *what_if, struct as_error *err)
 {
     const struct as_piece *piece = predicted->piece;
-    struct assay_predict_options options = p->options;
+    struct as_predict_options options = p->options;
     double best = -1;
     options.timeline_n = 0;
-    options.without |= ASSAY_WITHOUT_SIMULATION;
+    options.without |= AS_WITHOUT_SIMULATION;
     for (size_t i = 0; i < piece->n; i++) {
-        struct assay_prediction out;
+        struct as_prediction out;
         if (!loads(&piece->code->insn[piece->first + i]))
             continue;
         options.without_load = i + 1;
-        AS_TRY(
-            assay_predict(p->predictor, piece->code, piece->first, piece->n, &options, &out, err));
+        AS_TRY(as_predict(p->predictor, piece->code, piece->first, piece->n, &options, &out, err));
         if (best < 0 || out.cycles < best) {
             best = out.cycles;
             predicted->load = i;
@@ -179,23 +177,23 @@ static int drop_best_load(struct as_predicting *p, struct as_predicted *predicte
 }
 
 static int find_what_ifs(struct as_predicting *p, struct as_predicted *predicted,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     enum { ONE_LOAD = 4, DIVISION = 5 };
     static const struct {
         const char *words, *key;
         uint32_t without;
     } change[AS_WHAT_IFS] = {
-        {"no loop-carried dependence", "without_latency", ASSAY_WITHOUT_LATENCY},
-        {"no value passed through memory", "without_memory", ASSAY_WITHOUT_MEMORY},
-        {"any number of ports", "without_ports", ASSAY_WITHOUT_PORTS},
-        {"a perfect front end", "without_front_end", ASSAY_WITHOUT_FRONT_END},
+        {"no loop-carried dependence", "without_latency", AS_WITHOUT_LATENCY},
+        {"no value passed through memory", "without_memory", AS_WITHOUT_MEMORY},
+        {"any number of ports", "without_ports", AS_WITHOUT_PORTS},
+        {"a perfect front end", "without_front_end", AS_WITHOUT_FRONT_END},
         [ONE_LOAD] = {"one load fewer", "one_load_fewer", 0},
-        [DIVISION] = {"divisions as multiplications", "without_division", ASSAY_WITHOUT_DIVISION}};
+        [DIVISION] = {"divisions as multiplications", "without_division", AS_WITHOUT_DIVISION}};
     for (unsigned i = 0; i < AS_WHAT_IFS; i++) {
-        struct as_what_if *what_if = &predicted->what_if[i];
-        struct assay_predict_options options = p->options;
-        *what_if = (struct as_what_if){.words = change[i].words, .key = change[i].key};
+        struct as_predicted_what_if *what_if = &predicted->what_if[i];
+        struct as_predict_options options = p->options;
+        *what_if = (struct as_predicted_what_if){.words = change[i].words, .key = change[i].key};
         options.without |= change[i].without;
         options.timeline_n = 0;
         if (i == ONE_LOAD)
@@ -203,8 +201,8 @@ static int find_what_ifs(struct as_predicting *p, struct as_predicted *predicted
         else if (i != DIVISION || has_division(predicted->piece))
             AS_TRY(predict_other(p, predicted->piece, &options, what_if, err));
     }
-    struct assay_predict_options options = p->options;
-    struct as_what_if worst;
+    struct as_predict_options options = p->options;
+    struct as_predicted_what_if worst;
     options.worst = true;
     AS_TRY(predict_other(p, predicted->piece, &options, &worst, err));
     predicted->worst = worst.cycles;
@@ -214,15 +212,15 @@ static int find_what_ifs(struct as_predicting *p, struct as_predicted *predicted
 static void find_levels(struct as_predicting *p, struct as_predicted *predicted)
 {
     const struct as_piece *piece = predicted->piece;
-    for (unsigned i = 0; i < ASSAY_PREDICT_LEVELS; i++) {
+    for (unsigned i = 0; i < AS_PREDICT_LEVELS; i++) {
         predicted->level[i].cycles = -1;
         if (!p->level[i] || !piece->traffic)
             continue;
-        if (i != ASSAY_PREDICT_L1 && !p->figures)
+        if (i != AS_PREDICT_L1 && !p->figures)
             predicted->level[i].lacking = "bandwidth";
-        else if (!assay_predict_at(piece->traffic, p->figures, (enum assay_predict_level)i,
-                                   predicted->out.cycles, &predicted->level[i].cycles,
-                                   &predicted->level[i].lacking))
+        else if (!as_predict_at(piece->traffic, p->figures, (enum as_predict_level)i,
+                                predicted->out.cycles, &predicted->level[i].cycles,
+                                &predicted->level[i].lacking))
             predicted->level[i].cycles = -1;
     }
 }
@@ -232,7 +230,7 @@ static uint64_t find_lacks(const struct as_predicting *p, const struct as_piece 
 {
     uint64_t lacks = 0;
     for (size_t i = piece->first; i < piece->first + piece->n; i++)
-        lacks |= assay_uarch_lacks(p->uarch, &piece->code->insn[i]);
+        lacks |= as_uarch_lacks(p->uarch, &piece->code->insn[i]);
     return lacks;
 }
 
@@ -243,8 +241,7 @@ static void show_lacks(struct as_predicting *p, const struct as_piece *piece, ui
     char words[256];
     if (p->cli->format != AS_FORMAT_JSON) {
         as_cli_print(p->cli, "%s: not for this core: the code needs %s, which %s lacks\n",
-                     piece->name, assay_extension_words(lacks, words, sizeof words),
-                     p->uarch->words);
+                     piece->name, as_extension_words(lacks, words, sizeof words), p->uarch->words);
         return;
     }
     as_json_object_begin(json);
@@ -254,14 +251,14 @@ static void show_lacks(struct as_predicting *p, const struct as_piece *piece, ui
     as_json_null(json);
     as_json_key(json, "lacks");
     as_json_array_begin(json);
-    for (unsigned i = 0; i < ASSAY_EXTENSION_COUNT; i++)
+    for (unsigned i = 0; i < AS_EXTENSION_COUNT; i++)
         if (lacks >> i & 1)
-            as_json_string(json, assay_extension_name(i));
+            as_json_string(json, as_extension_name(i));
     as_json_array_end(json);
     as_json_object_end(json);
 }
 
-int as_predict_show(struct as_predicting *p, const struct as_piece *piece, struct assay_error *err)
+int as_predict_show(struct as_predicting *p, const struct as_piece *piece, struct as_error *err)
 {
     struct as_predicted predicted = {.p = p, .piece = piece};
     const uint64_t lacks = find_lacks(p, piece);
@@ -270,8 +267,8 @@ int as_predict_show(struct as_predicting *p, const struct as_piece *piece, struc
         return 0;
     }
     AS_TRY(find_what_ifs(p, &predicted, err));
-    AS_TRY(assay_predict(p->predictor, piece->code, piece->first, piece->n, &p->options,
-                         &predicted.out, err));
+    AS_TRY(as_predict(p->predictor, piece->code, piece->first, piece->n, &p->options,
+                      &predicted.out, err));
     find_levels(p, &predicted);
     if (p->cli->format == AS_FORMAT_JSON)
         as_predict_json(p, &predicted);

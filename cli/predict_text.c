@@ -11,18 +11,17 @@
 
 static void show_answer(struct as_predicting *p, const struct as_predicted *predicted)
 {
-    const struct assay_prediction *out = &predicted->out;
+    const struct as_prediction *out = &predicted->out;
     struct as_cli *cli = p->cli;
     as_cli_styled(cli, AS_STYLE_BOLD, predicted->piece->name);
     as_cli_print(cli, ": %.2f cycles per iteration on %s", out->cycles, p->uarch->words);
     if (out->varies && predicted->worst > out->cycles * 1.005)
         as_cli_print(cli, " (up to %.2f, depending on the operands)", predicted->worst);
-    as_cli_print(cli, "\nlimited by %s%s%s\n", assay_bound_name(out->bound),
-                 *out->limit ? ": " : "", out->limit);
-    for (unsigned i = 0; i < ASSAY_BOUNDS; i++)
+    as_cli_print(cli, "\nlimited by %s%s%s\n", as_bound_name(out->bound), *out->limit ? ": " : "",
+                 out->limit);
+    for (unsigned i = 0; i < AS_BOUNDS; i++)
         if (out->bounds[i] > 0)
-            as_cli_print(cli, "  %-9s %8.2f\n", assay_bound_name((enum assay_bound)i),
-                         out->bounds[i]);
+            as_cli_print(cli, "  %-9s %8.2f\n", as_bound_name((enum as_bound)i), out->bounds[i]);
     as_cli_print(cli, "table: %s%s%s%s\n", as_table_source(p->uarch), *p->choice.file ? " (" : "",
                  p->choice.file, *p->choice.file ? ")" : "");
     if (*p->choice.core.doubt)
@@ -33,7 +32,7 @@ static void show_answer(struct as_predicting *p, const struct as_predicted *pred
 }
 
 /* Ports with their share of the instruction: "a0 0.5 a1 0.5"; nothing where it takes none. */
-static void append_insn_ports(const struct as_predicting *p, const struct assay_prediction *out,
+static void append_insn_ports(const struct as_predicting *p, const struct as_prediction *out,
                               size_t i, struct as_str *words)
 {
     as_str_clear(words);
@@ -47,12 +46,12 @@ static void append_insn_ports(const struct as_predicting *p, const struct assay_
 
 static void show_insns(struct as_predicting *p, const struct as_predicted *predicted)
 {
-    const struct assay_prediction *out = &predicted->out;
+    const struct as_prediction *out = &predicted->out;
     struct as_str ports = {0};
     char assembly[256];
     as_cli_print(p->cli, "\n  slots latency  instruction; ports\n");
     for (size_t i = 0; i < out->insn_n; i++) {
-        const struct assay_insn_prediction *insn = &out->insn[i];
+        const struct as_insn_prediction *insn = &out->insn[i];
         as_predict_assembly(predicted, i, assembly, sizeof assembly);
         append_insn_ports(p, out, i, &ports);
         if (insn->fused)
@@ -70,14 +69,14 @@ static void show_insns(struct as_predicting *p, const struct as_predicted *predi
 
 static void show_chain(struct as_predicting *p, const struct as_predicted *predicted)
 {
-    const struct assay_prediction *out = &predicted->out;
+    const struct as_prediction *out = &predicted->out;
     char assembly[256];
     if (!out->chain_n)
         return;
     as_cli_print(p->cli, "\n"
                          "longest loop-carried dependence chain (>):\n");
     for (size_t i = 0; i < out->chain_n; i++) {
-        const struct assay_chain_step *step = &out->chain[i];
+        const struct as_chain_step *step = &out->chain[i];
         if (step->insn < out->insn_n)
             as_predict_assembly(predicted, step->insn, assembly, sizeof assembly);
         else
@@ -93,7 +92,7 @@ static void show_chain(struct as_predicting *p, const struct as_predicted *predi
 
 /* Cycles a row has: dispatched D, waiting for sources and its load =, for a port -, executing e,
  * done '.', retired R. A column stands for `step` cycles and shows the rarest thing in them. */
-static void draw_row(char *row, size_t width, const struct assay_timeline_entry *e, int32_t from,
+static void draw_row(char *row, size_t width, const struct as_timeline_entry *e, int32_t from,
                      int32_t step)
 {
     for (size_t c = 0; c < width; c++) {
@@ -115,7 +114,7 @@ static void draw_row(char *row, size_t width, const struct assay_timeline_entry 
 static void show_timeline(struct as_predicting *p, const struct as_predicted *predicted)
 {
     enum { WIDTH = 45 };
-    const struct assay_prediction *out = &predicted->out;
+    const struct as_prediction *out = &predicted->out;
     const int32_t from = out->timeline_n ? out->timeline[0].dispatch : 0;
     char row[WIDTH + 1], assembly[256];
     int32_t last = from;
@@ -132,7 +131,7 @@ static void show_timeline(struct as_predicting *p, const struct as_predicted *pr
         as_cli_print(p->cli, "; a column is %" PRId32 " cycles", step);
     as_cli_print(p->cli, "):\n");
     for (size_t i = 0; i < out->timeline_n; i++) {
-        const struct assay_timeline_entry *e = &out->timeline[i];
+        const struct as_timeline_entry *e = &out->timeline[i];
         draw_row(row, WIDTH, e, from, step);
         if (e->insn < out->insn_n)
             as_predict_assembly(predicted, e->insn, assembly, sizeof assembly);
@@ -147,11 +146,11 @@ static void show_levels(struct as_predicting *p, const struct as_predicted *pred
 {
     const char *lacking = NULL;
     bool asked = false;
-    for (unsigned i = 0; i < ASSAY_PREDICT_LEVELS; i++) {
+    for (unsigned i = 0; i < AS_PREDICT_LEVELS; i++) {
         asked |= p->level[i];
         if (predicted->level[i].cycles >= 0)
             as_cli_print(p->cli, "%s  data in %-4s %8.2f\n", i ? "" : "\n",
-                         assay_predict_level_name((enum assay_predict_level)i),
+                         as_predict_level_name((enum as_predict_level)i),
                          predicted->level[i].cycles);
         lacking = predicted->level[i].lacking ? predicted->level[i].lacking : lacking;
     }
@@ -170,11 +169,11 @@ static void show_what_ifs(struct as_predicting *p, const struct as_predicted *pr
     char assembly[256];
     as_cli_print(p->cli, "\nwith\n");
     for (unsigned i = 0; i < AS_WHAT_IFS; i++) {
-        const struct as_what_if *what_if = &predicted->what_if[i];
+        const struct as_predicted_what_if *what_if = &predicted->what_if[i];
         if (!what_if->is_there)
             continue;
         as_cli_print(p->cli, "  %-38s %8.2f  then %s", what_if->words, what_if->cycles,
-                     assay_bound_name(what_if->bound));
+                     as_bound_name(what_if->bound));
         if (strcmp(what_if->key, "one_load_fewer") == 0) {
             as_predict_assembly(predicted, predicted->load, assembly, sizeof assembly);
             as_cli_print(p->cli, " (%s)", assembly);

@@ -98,35 +98,35 @@ void as_stage_end(struct as_stage *stage)
     stopping.is_on = 0;
 }
 
-void as_advise_quickly(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id)
+void as_advise_quickly(struct as_cli *cli, struct as_experiment *experiment, int64_t run_id)
 {
-    struct assay_error why;
-    if (assay_advise_run(experiment, run_id, &why) < 0)
+    struct as_error why;
+    if (as_advise_run(experiment, run_id, &why) < 0)
         as_cli_complain(cli, &why);
 }
 
 /* Text goes beside what the program wrote, JSON where results go. */
-int as_summary_show(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
-                    struct assay_error *err)
+int as_summary_show(struct as_cli *cli, struct as_experiment *experiment, int64_t run_id,
+                    struct as_error *err)
 {
     struct as_out out;
     const size_t width = as_term_width(STDERR_FILENO);
-    const struct assay_report_text_options options = {
+    const struct as_report_text_options options = {
         .width = width && width < 120 ? (unsigned)width
                  : width              ? 120
                                       : 80,
         .colour = as_color_use((enum as_color)cli->args.number[AS_OPTION_COLOR], STDERR_FILENO),
-        .utf8 = assay_report_locale_is_utf8(),
+        .utf8 = as_report_locale_is_utf8(),
         .brief = !as_given(&cli->args, AS_OPTION_VERBOSE),
     };
     if (cli->format == AS_FORMAT_JSON) /* as 'assay show --format json' writes it */
-        return assay_report_profile_json(experiment, run_id, &options, &cli->out, err);
+        return as_report_profile_json(experiment, run_id, &options, &cli->out, err);
     if (as_given(&cli->args, AS_OPTION_QUIET))
         return 0;
     as_out_init_fd(&out, STDERR_FILENO, "standard error");
     out.clean = true;
     as_out_c(&out, '\n');
-    int rc = assay_report_profile(experiment, run_id, &options, &out, err);
+    int rc = as_report_profile(experiment, run_id, &options, &out, err);
     (void)as_out_flush(&out, NULL); /* where it could be said that this failed, it failed */
     as_out_fini(&out);
     return rc;

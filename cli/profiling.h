@@ -25,10 +25,10 @@ void as_stage_guard(const char *experiment);
 
 /* Computes findings, checks and metrics of a run, without reading code. A failure is reported
  * only: the profile is complete. */
-void as_advise_quickly(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id);
+void as_advise_quickly(struct as_cli *cli, struct as_experiment *experiment, int64_t run_id);
 
 /* Writes the text summary of a run to standard error, unless --quiet. */
-int as_summary_show(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
-                    struct assay_error *err);
+int as_summary_show(struct as_cli *cli, struct as_experiment *experiment, int64_t run_id,
+                    struct as_error *err);
 
 #endif

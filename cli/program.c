@@ -9,10 +9,9 @@
 #include "base/error.h"
 #include "names.h"
 
-static int choose_bodies(const struct as_cli *cli, struct as_chosen *chosen,
-                         struct assay_error *err)
+static int choose_bodies(const struct as_cli *cli, struct as_chosen *chosen, struct as_error *err)
 {
-    const struct assay_program *program = chosen->program;
+    const struct as_program *program = chosen->program;
     const bool any = as_given(&cli->args, AS_OPTION_FUNCTION);
     struct as_selection selection = {0};
     int rc = 0;
@@ -32,9 +31,9 @@ static int choose_bodies(const struct as_cli *cli, struct as_chosen *chosen,
         uint32_t at = (uint32_t)i;
         bool found = !any;
 
-        for (int hops = 0; !found && at != ASSAY_NONE && hops < 16; hops++) {
+        for (int hops = 0; !found && at != AS_NONE && hops < 16; hops++) {
             const uint32_t function = program->body[at].function;
-            found = function != ASSAY_NONE && wanted[function];
+            found = function != AS_NONE && wanted[function];
             at = program->body[at].parent;
         }
         chosen->body[i] = found;
@@ -44,19 +43,19 @@ static int choose_bodies(const struct as_cli *cli, struct as_chosen *chosen,
     return rc;
 }
 
-int as_chosen_load(struct as_cli *cli, size_t index, struct as_chosen *out, struct assay_error *err)
+int as_chosen_load(struct as_cli *cli, size_t index, struct as_chosen *out, struct as_error *err)
 {
     return as_chosen_open(cli, cli->args.positional[index], out, err);
 }
 
 int as_chosen_open(struct as_cli *cli, const char *path, struct as_chosen *out,
-                   struct assay_error *err)
+                   struct as_error *err)
 {
-    const struct assay_program_options options = {
+    const struct as_program_options options = {
         .jobs = cli->jobs,
         .path_limit = as_given(&cli->args, AS_OPTION_PATHS)
                           ? (unsigned)cli->args.number[AS_OPTION_PATHS]
-                          : ASSAY_PATH_LIMIT,
+                          : AS_PATH_LIMIT,
         .with_source = true,
     };
 
@@ -64,21 +63,21 @@ int as_chosen_open(struct as_cli *cli, const char *path, struct as_chosen *out,
     out->object = as_cli_open(cli, path);
     if (!out->object)
         return 0;
-    AS_TRY(assay_program_new(out->object, &options, &out->program, err));
+    AS_TRY(as_program_new(out->object, &options, &out->program, err));
     return choose_bodies(cli, out, err);
 }
 
 void as_chosen_free(struct as_chosen *chosen)
 {
     as_free(chosen->body);
-    assay_program_free(&chosen->program);
-    assay_object_close(&chosen->object);
+    as_program_free(&chosen->program);
+    as_object_close(&chosen->object);
 }
 
-int as_loop_of_option(const struct as_cli *cli, const struct assay_program *program, uint32_t *loop,
-                      struct assay_error *err)
+int as_loop_of_option(const struct as_cli *cli, const struct as_program *program, uint32_t *loop,
+                      struct as_error *err)
 {
-    const char *path = assay_object_info(program->object)->path;
+    const char *path = as_object_info(program->object)->path;
     const uint64_t id = cli->args.number[AS_OPTION_LOOP];
 
     if (id < program->loop_n) {
@@ -86,11 +85,11 @@ int as_loop_of_option(const struct as_cli *cli, const struct assay_program *prog
         return 0;
     }
     if (program->loop_n == 0)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--loop: %s has no loops; use --function or "
                             "--range",
                             path);
-    return as_error_set(err, ASSAY_ERR_USAGE,
+    return as_error_set(err, AS_ERR_USAGE,
                         "--loop: %" PRIu64 " is no loop of %s, they are 0 to %zu; 'assay loops' "
                         "lists them",
                         id, path, program->loop_n - 1);

@@ -10,7 +10,7 @@ struct as_limits {
 };
 
 /* The limits of the options, or the defaults. USAGE for values that are out of range. */
-int as_limits_of(const struct as_arguments *args, struct as_limits *out, struct assay_error *err);
+int as_limits_of(const struct as_arguments *args, struct as_limits *out, struct as_error *err);
 
 /*
  * One long call of SQLite or Lua does not ask whether it should stop: some seconds beyond the time

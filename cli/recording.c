@@ -16,14 +16,14 @@
 
 /* ---- Options ------------------------------------------------------------------------------- */
 
-static int parse_rate(const char *text, uint32_t *rate, struct assay_error *err)
+static int parse_rate(const char *text, uint32_t *rate, struct as_error *err)
 {
     static const struct {
         const char *word;
         uint32_t rate;
-    } known[] = {{"low", ASSAY_RATE_LOW}, {"medium", ASSAY_RATE_MEDIUM}, {"high", ASSAY_RATE_HIGH}};
+    } known[] = {{"low", AS_RATE_LOW}, {"medium", AS_RATE_MEDIUM}, {"high", AS_RATE_HIGH}};
     char *end;
-    *rate = ASSAY_RATE_MEDIUM;
+    *rate = AS_RATE_MEDIUM;
     if (!text)
         return 0;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -34,7 +34,7 @@ static int parse_rate(const char *text, uint32_t *rate, struct assay_error *err)
     }
     const unsigned long value = strtoul(text, &end, 10);
     if (*end || text[0] < '0' || text[0] > '9' || value < 1 || value > 20000)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--rate: invalid value '%s'; use low, medium, high or 1 to 20000 "
                             "samples per second",
                             text);
@@ -42,7 +42,7 @@ static int parse_rate(const char *text, uint32_t *rate, struct assay_error *err)
     return 0;
 }
 
-static int parse_duration(const char *text, double *seconds, struct assay_error *err)
+static int parse_duration(const char *text, double *seconds, struct as_error *err)
 {
     char *end;
     *seconds = 0;
@@ -50,7 +50,7 @@ static int parse_duration(const char *text, double *seconds, struct assay_error 
         return 0;
     *seconds = strtod(text, &end);
     if (end == text || *end || !(*seconds > 0) || *seconds > 1e9)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--duration: invalid value '%s'; use seconds, such as 30 or 0.5", text);
     return 0;
 }
@@ -58,13 +58,13 @@ static int parse_duration(const char *text, double *seconds, struct assay_error 
 #define LOOK_USUAL_S 10.0 /* at a process that is timed or counted */
 
 /* A command that is run several times runs to its end; a process is looked at for so long. */
-static int check_times(const struct as_arguments *args, struct assay_profile_request *request,
-                       struct assay_error *err)
+static int check_times(const struct as_arguments *args, struct as_profile_request *request,
+                       struct as_error *err)
 {
     if (args->verb != AS_VERB_VPROF && args->verb != AS_VERB_COUNT)
         return 0;
     if (request->command && request->duration_s > 0)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--duration: only with --pid for this verb; remove it, the command "
                             "runs to its end");
     if (!request->command && request->duration_s <= 0)
@@ -72,8 +72,7 @@ static int check_times(const struct as_arguments *args, struct assay_profile_req
     return 0;
 }
 
-int as_recording_size(const char *option, const char *text, uint64_t *size_b,
-                      struct assay_error *err)
+int as_recording_size(const char *option, const char *text, uint64_t *size_b, struct as_error *err)
 {
     char *end;
     *size_b = 0;
@@ -83,7 +82,7 @@ int as_recording_size(const char *option, const char *text, uint64_t *size_b,
     const char *units = "KMGT", *unit = *end ? strchr(units, *end) : NULL;
     const unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
     if (end == text || !(value > 0) || value > 1e15 || (*end && (!unit || end[1])))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "%s: invalid size '%s'; use bytes, or a number with K, M, G or T",
                             option, text);
     *size_b = (uint64_t)(value * (double)(UINT64_C(1) << shift));
@@ -94,17 +93,17 @@ int as_recording_size(const char *option, const char *text, uint64_t *size_b,
 #define STACK_LEAST_B 1024u
 #define STACK_MOST_B  65528u
 
-static int parse_stack_size(const char *text, struct assay_sample_options *sampling,
-                            struct assay_error *err)
+static int parse_stack_size(const char *text, struct as_sample_options *sampling,
+                            struct as_error *err)
 {
     uint64_t size_b = 0;
     AS_TRY(as_recording_size("--stack-size", text, &size_b, err));
-    if (text && sampling->stacks != ASSAY_STACKS_DWARF)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+    if (text && sampling->stacks != AS_STACKS_DWARF)
+        return as_error_set(err, AS_ERR_USAGE,
                             "--stack-size: only with --call-stacks dwarf; remove one of the two");
     /* 64K are meant to be the most. */
     if (text && (size_b < STACK_LEAST_B || size_b > 65536))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--stack-size: '%s' is out of range; use %u to %u bytes", text,
                             STACK_LEAST_B, STACK_MOST_B);
     sampling->stack_b = (uint32_t)(size_b > STACK_MOST_B ? STACK_MOST_B : size_b);
@@ -112,21 +111,20 @@ static int parse_stack_size(const char *text, struct assay_sample_options *sampl
 }
 
 /* A process that runs already is not for every verb. */
-static int no_command(const struct as_arguments *args, struct assay_error *err)
+static int no_command(const struct as_arguments *args, struct as_error *err)
 {
     const char *verb = as_verbs[args->verb].name;
     char attach[64] = "";
     if (as_option_of_verb(&as_options[AS_OPTION_PID], args->verb))
         snprintf(attach, sizeof attach, " or 'assay %s --pid N'", verb);
-    return as_error_set(err, ASSAY_ERR_USAGE, "%s: no command given; use 'assay %s -- ./program'%s",
+    return as_error_set(err, AS_ERR_USAGE, "%s: no command given; use 'assay %s -- ./program'%s",
                         verb, verb, attach);
 }
 
-int as_recording_parse(struct as_cli *cli, struct assay_profile_request *request,
-                       struct assay_error *err)
+int as_recording_parse(struct as_cli *cli, struct as_profile_request *request, struct as_error *err)
 {
     const struct as_arguments *args = &cli->args;
-    *request = (struct assay_profile_request){
+    *request = (struct as_profile_request){
         .label = args->value[AS_OPTION_LABEL],
         .events = args->value[AS_OPTION_EVENTS],
         .pid = (pid_t)args->number[AS_OPTION_PID],
@@ -136,24 +134,23 @@ int as_recording_parse(struct as_cli *cli, struct assay_profile_request *request
                      .kernel = args->number[AS_OPTION_SCOPE] == 0,
                      .no_children = as_given(args, AS_OPTION_NO_CHILDREN)},
         .attribute = {.jobs = cli->jobs, .categories = args->value[AS_OPTION_CATEGORIES]}};
-    static const uint8_t stacks[] = {ASSAY_STACKS_DWARF, ASSAY_STACKS_FRAME, ASSAY_STACKS_LBR,
-                                     ASSAY_STACKS_OFF};
+    static const uint8_t stacks[] = {AS_STACKS_DWARF, AS_STACKS_FRAME, AS_STACKS_LBR,
+                                     AS_STACKS_OFF};
     request->sampling.stacks = stacks[args->number[AS_OPTION_CALL_STACKS]];
-    if (request->sampling.stacks == ASSAY_STACKS_LBR &&
-        request->sampling.event > ASSAY_EVENT_REF_CYCLES)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+    if (request->sampling.stacks == AS_STACKS_LBR && request->sampling.event > AS_EVENT_REF_CYCLES)
+        return as_error_set(err, AS_ERR_USAGE,
                             "--call-stacks: lbr needs --event cycles or ref-cycles, not %s; "
                             "remove one of the two",
                             args->value[AS_OPTION_EVENT]);
     if (args->positional_n)
         request->command = (const char *const *)args->positional;
     if (request->command && as_given(args, AS_OPTION_PID))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--pid: there is a command too; remove one of the two");
     if (!request->command && !as_given(args, AS_OPTION_PID))
         return no_command(args, err);
     if (request->objects && request->pid)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--objects: not possible with --pid, earlier allocations are unknown; "
                             "run the program with assay");
     AS_TRY(parse_rate(args->value[AS_OPTION_RATE], &request->sampling.rate_hz, err));
@@ -166,29 +163,29 @@ int as_recording_parse(struct as_cli *cli, struct assay_profile_request *request
 /* ---- The experiment ------------------------------------------------------------------------ */
 
 /* The program that a command is about: behind a launcher the first word that can be executed. */
-static const char *program_of(const struct assay_launch_plan *plan)
+static const char *program_of(const struct as_launch_plan *plan)
 {
-    const bool launcher = plan->kind == ASSAY_LAUNCH_OPENMPI || plan->kind == ASSAY_LAUNCH_MPICH ||
-                          plan->kind == ASSAY_LAUNCH_SRUN;
+    const bool launcher = plan->kind == AS_LAUNCH_OPENMPI || plan->kind == AS_LAUNCH_MPICH ||
+                          plan->kind == AS_LAUNCH_SRUN;
     for (size_t i = 1; launcher && plan->argv[i]; i++) {
         const char *const word[] = {plan->argv[i], NULL};
-        struct assay_launch_plan *inner;
-        if (word[0][0] == '-' || assay_launch_plan(word, &inner, NULL) < 0)
+        struct as_launch_plan *inner;
+        if (word[0][0] == '-' || as_launch_plan(word, &inner, NULL) < 0)
             continue;
-        assay_launch_plan_free(&inner);
+        as_launch_plan_free(&inner);
         return as_path_last(plan->argv[i]);
     }
     return as_path_last(plan->argv[0]);
 }
 
-int as_recording_name(struct as_cli *cli, const struct assay_profile_request *request,
-                      struct as_experiment_name *name, struct assay_error *err)
+int as_recording_name(struct as_cli *cli, const struct as_profile_request *request,
+                      struct as_experiment_name *name, struct as_error *err)
 {
-    struct assay_launch_plan *plan = NULL;
+    struct as_launch_plan *plan = NULL;
     char text[64];
     int rc;
     if (request->command)
-        AS_TRY(assay_launch_plan(request->command, &plan, err));
+        AS_TRY(as_launch_plan(request->command, &plan, err));
     if (plan && plan->away)
         as_cli_note(cli,
                     "%s: %s; only its local child processes can be observed: put 'assay %s' "
@@ -196,42 +193,42 @@ int as_recording_name(struct as_cli *cli, const struct assay_profile_request *re
                     plan->argv[0], plan->away_reason, as_verbs[cli->args.verb].name);
     snprintf(text, sizeof text, "process-%d", (int)request->pid);
     rc = as_experiment_name(cli, plan ? program_of(plan) : text, name, err);
-    assay_launch_plan_free(&plan);
+    as_launch_plan_free(&plan);
     return rc;
 }
 
-int as_recording_place(struct assay_experiment *experiment, enum assay_object_kind kind, int64_t id,
-                       uint64_t address, struct as_str *out, struct assay_error *err)
+int as_recording_place(struct as_experiment *experiment, enum as_object_kind kind, int64_t id,
+                       uint64_t address, struct as_str *out, struct as_error *err)
 {
-    const bool is_loop = kind == ASSAY_OBJECT_LOOP;
-    struct assay_rows *rows;
+    const bool is_loop = kind == AS_OBJECT_LOOP;
+    struct as_rows *rows;
     AS_TRY(as_query_open_of(experiment, is_loop ? AS_QUERY_LOOP_PLACE : AS_QUERY_FUNCTION_PLACE, id,
                             &rows, err));
-    const int rc = assay_rows_next(rows, err);
-    const char *file = rc > 0 ? assay_rows_text(rows, 1) : NULL;
+    const int rc = as_rows_next(rows, err);
+    const char *file = rc > 0 ? as_rows_text(rows, 1) : NULL;
     if (rc > 0)
-        as_str_appendz(out, assay_rows_text(rows, 0));
+        as_str_appendz(out, as_rows_text(rows, 0));
     if (file)
-        as_str_appendf(out, " %s:%lld", as_path_last(file), (long long)assay_rows_integer(rows, 2));
+        as_str_appendf(out, " %s:%lld", as_path_last(file), (long long)as_rows_integer(rows, 2));
     else if (is_loop)
         as_str_appendf(out, " 0x%llx", (unsigned long long)address);
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
-int as_recording_close(struct assay_experiment **experiment, int64_t run_id, int rc,
-                       struct assay_error *err)
+int as_recording_close(struct as_experiment **experiment, int64_t run_id, int rc,
+                       struct as_error *err)
 {
     if (rc < 0 && run_id == 0)
         as_experiment_drop(experiment, err);
     else if (rc < 0)
         as_unfinished_add(err, *experiment, run_id);
-    const int closed = assay_experiment_close(experiment, rc < 0 ? NULL : err);
+    const int closed = as_experiment_close(experiment, rc < 0 ? NULL : err);
     return rc < 0 ? rc : closed;
 }
 
 void as_recording_end(struct as_cli *cli, struct as_experiment_name *name,
-                      const struct assay_profile_result *result, bool interrupted, int rc)
+                      const struct as_profile_result *result, bool interrupted, int rc)
 {
     if (rc == 0)
         as_experiment_name_print(cli, name);
@@ -241,7 +238,7 @@ void as_recording_end(struct as_cli *cli, struct as_experiment_name *name,
         cli->status = 128 + SIGINT;
 }
 
-void as_end_like(struct as_cli *cli, const struct assay_profile_result *result)
+void as_end_like(struct as_cli *cli, const struct as_profile_result *result)
 {
     if (result->exit_signal)
         cli->status = 128 + result->exit_signal;

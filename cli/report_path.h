@@ -8,7 +8,7 @@
 #include "report/report.h"
 
 /* "DIRECTORY/report.html", or "DIRECTORY/report-run-2.html" where --run was given. */
-void as_report_path(const struct as_cli *cli, const char *directory,
-                    enum assay_report_format format, struct as_str *path);
+void as_report_path(const struct as_cli *cli, const char *directory, enum as_report_format format,
+                    struct as_str *path);
 
 #endif

@@ -23,7 +23,7 @@ static const struct as_field point_fields[] = {
 enum { POINT_FIELDS = sizeof point_fields / sizeof *point_fields };
 
 struct point_rows {
-    const struct assay_roofline *it;
+    const struct as_roofline *it;
     struct as_str marks;
 };
 
@@ -36,7 +36,7 @@ static struct as_cell marks_cell(struct point_rows *rows, unsigned marks)
 {
     const char *word;
     as_str_clear(&rows->marks);
-    for (unsigned bit = 0; (word = assay_roof_mark_word(bit)); bit++)
+    for (unsigned bit = 0; (word = as_roof_mark_word(bit)); bit++)
         if (marks >> bit & 1)
             as_str_appendf(&rows->marks, "%s%s", rows->marks.n ? "\n" : "", word);
     return as_cell_list(as_str_z(&rows->marks));
@@ -45,14 +45,14 @@ static struct as_cell marks_cell(struct point_rows *rows, unsigned marks)
 static void fill_point(void *context, size_t row, struct as_cell *cell)
 {
     struct point_rows *rows = context;
-    const struct assay_roof_point *it = &rows->it->point[row];
+    const struct as_roof_point *it = &rows->it->point[row];
     const bool has_flops = it->flops > 0;
     size_t n = 0;
-    cell[n++] = as_cell_text(assay_object_word(it->kind));
+    cell[n++] = as_cell_text(as_object_word(it->kind));
     cell[n++] = as_cell_signed(it->id);
     cell[n++] = as_cell_text(it->name);
-    cell[n++] = it->kind == ASSAY_OBJECT_RUN ? (struct as_cell){0} : as_cell_hex(it->address);
-    cell[n++] = it->kind == ASSAY_OBJECT_LOOP ? as_cell_count(it->depth) : (struct as_cell){0};
+    cell[n++] = it->kind == AS_OBJECT_RUN ? (struct as_cell){0} : as_cell_hex(it->address);
+    cell[n++] = it->kind == AS_OBJECT_LOOP ? as_cell_count(it->depth) : (struct as_cell){0};
     cell[n++] = as_cell_real(it->share);
     cell[n++] = as_cell_real(it->time_s);
     cell[n++] = as_cell_signed(it->sample_n);
@@ -66,9 +66,9 @@ static void fill_point(void *context, size_t row, struct as_cell *cell)
     cell[n++] = has_flops ? finite_cell(it->flop_s_low) : (struct as_cell){0};
     cell[n++] = has_flops ? finite_cell(it->flop_s_high) : (struct as_cell){0};
     cell[n++] = finite_cell(it->byte_s);
-    for (unsigned level = ASSAY_ROOF_L2; level < ASSAY_ROOF_LEVELS; level++)
+    for (unsigned level = AS_ROOF_L2; level < AS_ROOF_LEVELS; level++)
         cell[n++] = finite_cell(it->level_b[level]);
-    cell[n++] = as_cell_text(assay_roof_vector_word(it->vector));
+    cell[n++] = as_cell_text(as_roof_vector_word(it->vector));
     cell[n++] = has_flops ? as_cell_real(it->packed_share) : (struct as_cell){0};
     cell[n++] = has_flops ? as_cell_real(it->single_share) : (struct as_cell){0};
     cell[n++] = it->roof.value > 0 ? as_cell_text(it->roof.name) : (struct as_cell){0};
@@ -80,7 +80,7 @@ static void fill_point(void *context, size_t row, struct as_cell *cell)
     cell[n++] = marks_cell(rows, it->marks);
 }
 
-void as_roofline_csv(struct as_cli *cli, const struct assay_roofline *it)
+void as_roofline_csv(struct as_cli *cli, const struct as_roofline *it)
 {
     struct point_rows rows = {.it = it};
     const struct as_sheet sheet = {point_fields, POINT_FIELDS, it->point_n, &rows, fill_point};
@@ -89,7 +89,7 @@ void as_roofline_csv(struct as_cli *cli, const struct assay_roofline *it)
     as_str_fini(&rows.marks);
 }
 
-static void roof_json(struct as_json *json, const struct assay_roof *roof, unsigned core_n)
+static void roof_json(struct as_json *json, const struct as_roof *roof, unsigned core_n)
 {
     as_json_object_begin(json);
     as_json_key_string(json, "name", roof->name);
@@ -101,8 +101,8 @@ static void roof_json(struct as_json *json, const struct assay_roof *roof, unsig
     as_json_object_end(json);
 }
 
-void as_roofline_json(struct as_cli *cli, const struct assay_experiment *experiment,
-                      const struct assay_roofline *it)
+void as_roofline_json(struct as_cli *cli, const struct as_experiment *experiment,
+                      const struct as_roofline *it)
 {
     struct point_rows rows = {.it = it};
     struct as_json json;

@@ -14,7 +14,7 @@ struct roof_plot {
     double x_low, x_high, y_low, y_high; /* powers of ten */
 };
 
-static bool can_plot(const struct assay_roof_point *point)
+static bool can_plot(const struct as_roof_point *point)
 {
     return point->flops > 0 && point->intensity > 0 && point->flop_s > 0 && isfinite(point->flop_s);
 }
@@ -43,8 +43,8 @@ static void plot_name(struct roof_plot *p, int column, int row, const char *name
 }
 
 /* The row of a roof in a column; -1: not drawn there, above another roof or outside. */
-static int roof_row(const struct roof_plot *p, const struct assay_roof *roof, double top,
-                    double slope, int column)
+static int roof_row(const struct roof_plot *p, const struct as_roof *roof, double top, double slope,
+                    int column)
 {
     const double x = p->x_low + (p->x_high - p->x_low) * column / (PLOT_COLUMNS - 1);
     const double y = log10(roof->value) + (roof->is_bandwidth ? x : 0);
@@ -54,14 +54,14 @@ static int roof_row(const struct roof_plot *p, const struct assay_roof *roof, do
     return row < PLOT_ROWS ? row : -1;
 }
 
-static char mark_of(const struct assay_roof *roof, bool is_flat)
+static char mark_of(const struct as_roof *roof, bool is_flat)
 {
     if (!roof->is_bandwidth)
         return '-';
     return roof->is_huge ? ':' : is_flat ? '.' : '/';
 }
 
-static void plot_roof(struct roof_plot *p, const struct assay_roof *roof, double top, double slope)
+static void plot_roof(struct roof_plot *p, const struct as_roof *roof, double top, double slope)
 {
     int last = -1;
     for (int column = 0; column < PLOT_COLUMNS; column++) {
@@ -72,7 +72,7 @@ static void plot_roof(struct roof_plot *p, const struct assay_roof *roof, double
 }
 
 /* Slopes have their name at the beginning, peaks at the end. */
-static void plot_roof_name(struct roof_plot *p, const struct assay_roof *roof, double top,
+static void plot_roof_name(struct roof_plot *p, const struct as_roof *roof, double top,
                            double slope)
 {
     const int n = (int)strlen(roof->name);
@@ -86,10 +86,10 @@ static void plot_roof_name(struct roof_plot *p, const struct assay_roof *roof, d
 }
 
 /* Chooses all bandwidths, and the highest peak and the scalar addition of a type. */
-static size_t choose_roofs(const struct assay_roofline *it, const char *number, bool is_all,
-                           struct assay_roof *out)
+static size_t choose_roofs(const struct as_roofline *it, const char *number, bool is_all,
+                           struct as_roof *out)
 {
-    const struct assay_roof *roof = is_all ? it->all : it->one, *highest = NULL;
+    const struct as_roof *roof = is_all ? it->all : it->one, *highest = NULL;
     const size_t n = is_all ? it->all_n : it->one_n;
     size_t chosen = 0;
     for (size_t i = 0; i < n; i++)
@@ -104,14 +104,14 @@ static size_t choose_roofs(const struct assay_roofline *it, const char *number, 
     return chosen;
 }
 
-static void choose_frame(struct roof_plot *p, const struct assay_roofline *it, const size_t *row,
-                         size_t row_n, const struct assay_roof *roof, size_t roof_n)
+static void choose_frame(struct roof_plot *p, const struct as_roofline *it, const size_t *row,
+                         size_t row_n, const struct as_roof *roof, size_t roof_n)
 {
     double low = INFINITY, high = -INFINITY;
     p->x_low = -1.5;
     p->x_high = 1.5;
     for (size_t i = 0; i < row_n; i++) {
-        const struct assay_roof_point *point = &it->point[row[i]];
+        const struct as_roof_point *point = &it->point[row[i]];
         if (!can_plot(point))
             continue;
         const double x = log10(point->intensity), y = log10(point->flop_s);
@@ -127,7 +127,7 @@ static void choose_frame(struct roof_plot *p, const struct assay_roofline *it, c
     p->y_low = low - 0.2 < high - 2.5 ? low - 0.2 : high - 2.5;
 }
 
-static void print_plot(const struct roof_plot *p, const struct assay_roofline *it, bool is_all,
+static void print_plot(const struct roof_plot *p, const struct as_roofline *it, bool is_all,
                        struct as_str *out)
 {
     as_str_appendf(out, "\n%9s%*s%u core%s\n", "GFLOP/s", PLOT_COLUMNS - 6, "roofs of ",
@@ -149,11 +149,11 @@ static void print_plot(const struct roof_plot *p, const struct assay_roofline *i
                    "", pow(10, p->x_high));
 }
 
-void as_roofline_plot(const struct assay_roofline *it, const size_t *row, size_t row_n,
+void as_roofline_plot(const struct as_roofline *it, const size_t *row, size_t row_n,
                       struct as_str *out)
 {
     struct roof_plot p;
-    struct assay_roof roof[ASSAY_ROOFS_MAX];
+    struct as_roof roof[AS_ROOFS_MAX];
     double single = 0, all = 0, cores = 0, top = 0, slope = 0;
     for (size_t i = 0; i < row_n; i++)
         if (can_plot(&it->point[row[i]])) {
@@ -176,7 +176,7 @@ void as_roofline_plot(const struct assay_roofline *it, const size_t *row, size_t
     for (size_t i = roof_n; i-- > 0;)
         plot_roof_name(&p, &roof[i], top, slope);
     for (size_t i = row_n < PLOT_LETTERS ? row_n : PLOT_LETTERS; i-- > 0;) {
-        const struct assay_roof_point *point = &it->point[row[i]];
+        const struct as_roof_point *point = &it->point[row[i]];
         if (can_plot(point))
             plot_mark(&p, plot_column(&p, log10(point->intensity)),
                       plot_row(&p, log10(point->flop_s)), (char)('A' + i));

@@ -31,10 +31,10 @@ void as_roofline_amount(char *out, size_t out_b, double value)
 
 /* ---- Ceilings ------------------------------------------------------------------------------ */
 
-static const struct assay_roof *roof_named(const struct assay_roof *roof, size_t n,
-                                           const char *first, const char *second)
+static const struct as_roof *roof_named(const struct as_roof *roof, size_t n, const char *first,
+                                        const char *second)
 {
-    const struct assay_roof *highest = NULL;
+    const struct as_roof *highest = NULL;
     for (size_t i = 0; i < n; i++)
         if (!roof[i].is_bandwidth && strncmp(roof[i].name, first, strlen(first)) == 0 &&
             strstr(roof[i].name, second) && (!highest || roof[i].value > highest->value))
@@ -42,7 +42,7 @@ static const struct assay_roof *roof_named(const struct assay_roof *roof, size_t
     return highest;
 }
 
-static void print_ceilings(struct as_cli *cli, const char *before, const struct assay_roof *roof,
+static void print_ceilings(struct as_cli *cli, const char *before, const struct as_roof *roof,
                            size_t n)
 {
     static const char *const peak[][2] = {{"FMA f64", ""}, {"add f64", "scalar"}, {"FMA f32", ""}};
@@ -53,7 +53,7 @@ static void print_ceilings(struct as_cli *cli, const char *before, const struct 
     if (s.n)
         as_str_appendz(&s, " GB/s");
     for (size_t i = 0; i < sizeof peak / sizeof *peak; i++) {
-        const struct assay_roof *it = roof_named(roof, n, peak[i][0], peak[i][1]);
+        const struct as_roof *it = roof_named(roof, n, peak[i][0], peak[i][1]);
         if (it)
             as_str_appendf(&s, "%s%s %.4g", i ? ", " : "; ", it->name, it->value / 1e9);
     }
@@ -64,7 +64,7 @@ static void print_ceilings(struct as_cli *cli, const char *before, const struct 
     as_str_fini(&s);
 }
 
-static void print_head(struct as_cli *cli, const struct assay_roofline *it)
+static void print_head(struct as_cli *cli, const struct as_roofline *it)
 {
     char all[32];
     snprintf(all, sizeof all, "%u cores", it->core_n);
@@ -91,25 +91,25 @@ static const struct as_column point_columns[] = {
     {.title = "%", .align = AS_ALIGN_RIGHT},
     {.title = "loop, function", .shrink = AS_SHRINK_MIDDLE, .least = 12}};
 
-static void interval_cell(struct as_table *table, const struct assay_roof_point *point)
+static void interval_cell(struct as_table *table, const struct as_roof_point *point)
 {
     const double half = 100 * (1 - point->flop_s_low / point->flop_s);
     if (point->flops <= 0 || !isfinite(half))
         as_table_string(table, NULL);
-    else if (point->marks & ASSAY_ROOF_FEW)
+    else if (point->marks & AS_ROOF_FEW)
         as_table_string(table, "?");
     else
         as_table_f(table, "%.0f", half);
 }
 
-static void point_row(struct as_table *table, const struct assay_roof_point *it, int letter)
+static void point_row(struct as_table *table, const struct as_roof_point *it, int letter)
 {
     char amount[16];
     as_table_f(table, "%c", letter);
     as_table_f(table, "%.1f%%", 100 * it->share);
     as_roofline_amount(amount, sizeof amount, it->flops);
     as_table_string(table, amount);
-    as_roofline_amount(amount, sizeof amount, it->level_b[ASSAY_ROOF_L1]);
+    as_roofline_amount(amount, sizeof amount, it->level_b[AS_ROOF_L1]);
     as_table_string(table, amount);
     if (isnan(it->intensity))
         as_table_string(table, NULL);
@@ -122,21 +122,21 @@ static void point_row(struct as_table *table, const struct assay_roof_point *it,
     interval_cell(table, it);
     as_table_string(table, it->roof.value > 0 ? it->roof.name : NULL);
     if (it->roof.value > 0)
-        as_table_f(table, "%.0f%s", 100 * it->roof_share, it->marks & ASSAY_ROOF_ABOVE ? "!" : "");
+        as_table_f(table, "%.0f%s", 100 * it->roof_share, it->marks & AS_ROOF_ABOVE ? "!" : "");
     else
         as_table_string(table, NULL);
     as_table_string(table, it->name);
 }
 
 /* The run, then loops and functions by time. */
-static size_t choose_rows(const struct assay_roofline *it, size_t limit, size_t *row)
+static size_t choose_rows(const struct as_roofline *it, size_t limit, size_t *row)
 {
     size_t n = 0;
     for (size_t i = 0; i < it->point_n; i++) {
-        const struct assay_roof_point *point = &it->point[i];
-        if (assay_roofline_repeats(it, point))
+        const struct as_roof_point *point = &it->point[i];
+        if (as_roofline_repeats(it, point))
             continue;
-        if (point->kind != ASSAY_OBJECT_RUN && point->share < 0.005)
+        if (point->kind != AS_OBJECT_RUN && point->share < 0.005)
             continue;
         size_t at = n < limit ? n++ : n;
         while (at > 1 && it->point[row[at - 1]].time_s < point->time_s) {
@@ -152,21 +152,21 @@ static size_t choose_rows(const struct assay_roofline *it, size_t limit, size_t 
 
 /* ---- Words --------------------------------------------------------------------------------- */
 
-static bool has_inner(const struct assay_roofline *it, const struct assay_roof_point *loop)
+static bool has_inner(const struct as_roofline *it, const struct as_roof_point *loop)
 {
     for (size_t i = 0; i < it->point_n; i++)
-        if (loop->kind == ASSAY_OBJECT_LOOP && it->point[i].parent_id == loop->id)
+        if (loop->kind == AS_OBJECT_LOOP && it->point[i].parent_id == loop->id)
             return true;
     return false;
 }
 
-static const struct assay_roof_point *hottest_of(const struct assay_roofline *it, const size_t *row,
-                                                 size_t row_n)
+static const struct as_roof_point *hottest_of(const struct as_roofline *it, const size_t *row,
+                                              size_t row_n)
 {
-    const struct assay_roof_point *first = NULL;
+    const struct as_roof_point *first = NULL;
     for (size_t i = 0; i < row_n; i++) {
-        const struct assay_roof_point *point = &it->point[row[i]];
-        if (point->kind == ASSAY_OBJECT_RUN || point->roof.value <= 0 || has_inner(it, point))
+        const struct as_roof_point *point = &it->point[row[i]];
+        if (point->kind == AS_OBJECT_RUN || point->roof.value <= 0 || has_inner(it, point))
             continue;
         if (point->flops > 0)
             return point;
@@ -175,7 +175,7 @@ static const struct assay_roof_point *hottest_of(const struct assay_roofline *it
     return first;
 }
 
-static void print_hottest(struct as_cli *cli, const struct assay_roof_point *point, bool has_levels)
+static void print_hottest(struct as_cli *cli, const struct as_roof_point *point, bool has_levels)
 {
     const double share = point->roof_share;
     const char *roof = point->roof.name;
@@ -197,8 +197,8 @@ static void print_hottest(struct as_cli *cli, const struct assay_roof_point *poi
 }
 
 /* Pages decide on the bandwidth that a program can reach. */
-static void print_pages(struct as_cli *cli, const struct assay_roofline *it,
-                        const struct assay_roof_point *hottest)
+static void print_pages(struct as_cli *cli, const struct as_roofline *it,
+                        const struct as_roof_point *hottest)
 {
     if (isnan(it->huge_share)) {
         if (it->one_n)
@@ -213,16 +213,16 @@ static void print_pages(struct as_cli *cli, const struct assay_roofline *it,
                        100 * it->huge_share, hottest->roof.name, hottest->huge_x);
 }
 
-static void print_marks(struct as_cli *cli, const struct assay_roofline *it, unsigned marks,
+static void print_marks(struct as_cli *cli, const struct as_roofline *it, unsigned marks,
                         bool has_integers)
 {
-    if (marks & ASSAY_ROOF_ABOVE)
+    if (marks & AS_ROOF_ABOVE)
         as_cli_wrapped(cli, "", "%s",
                        "! above a measured ceiling, by its samples: run longer. If the mark stays, "
                        "measure the machine again.");
-    if (marks & ASSAY_ROOF_FEW)
+    if (marks & AS_ROOF_FEW)
         as_cli_wrapped(cli, "", "%s", "? fewer than 30 samples: run longer, or with --rate high.");
-    if (marks & ASSAY_ROOF_MOST)
+    if (marks & AS_ROOF_MOST)
         as_cli_wrapped(cli, "", "%s",
                        "Lanes of some instructions are unknown: flops and bytes are upper bounds.");
     if (has_integers)
@@ -237,10 +237,10 @@ static void print_marks(struct as_cli *cli, const struct assay_roofline *it, uns
                        "Loops without source lines are named by address: compile with -g.");
 }
 
-static void print_words(struct as_cli *cli, const struct assay_roofline *it, const size_t *row,
+static void print_words(struct as_cli *cli, const struct as_roofline *it, const size_t *row,
                         size_t row_n)
 {
-    const struct assay_roof_point *hottest = hottest_of(it, row, row_n);
+    const struct as_roof_point *hottest = hottest_of(it, row, row_n);
     unsigned marks = 0;
     bool has_integers = false;
     for (size_t i = 0; i < row_n; i++) {
@@ -267,7 +267,7 @@ static void print_words(struct as_cli *cli, const struct assay_roofline *it, con
     print_marks(cli, it, marks, has_integers);
 }
 
-int as_roofline_text(struct as_cli *cli, const struct assay_roofline *it, struct assay_error *err)
+int as_roofline_text(struct as_cli *cli, const struct as_roofline *it, struct as_error *err)
 {
     const size_t asked = (size_t)cli->args.number[AS_OPTION_LIMIT];
     const size_t limit = !as_given(&cli->args, AS_OPTION_LIMIT) ? ROWS_USUAL + 1

@@ -27,7 +27,7 @@
 
 struct show {
     struct as_cli *cli;
-    struct assay_rows *rows;
+    struct as_rows *rows;
     const struct as_rows_style *style;
     int column_n;
     const char **name; /* unique */
@@ -49,7 +49,7 @@ static bool is_used(const struct show *show, int n, const char *name)
 /* Objects cannot have two members of one name: the second "id" becomes "id_2". */
 static const char *unique_name(struct show *show, int column)
 {
-    const char *name = assay_rows_column(show->rows, column);
+    const char *name = as_rows_column(show->rows, column);
 
     if (!name)
         return NULL;
@@ -68,9 +68,9 @@ static bool names_truth(const char *name)
            strcmp(name, "few_samples") == 0;
 }
 
-static int set_up(struct show *show, struct assay_error *err)
+static int set_up(struct show *show, struct as_error *err)
 {
-    show->column_n = assay_rows_column_n(show->rows);
+    show->column_n = as_rows_column_n(show->rows);
     show->name = as_arena_array(&show->arena, const char *, (size_t)show->column_n + 1);
     show->is_truth = as_arena_array(&show->arena, bool, (size_t)show->column_n + 1);
     if (!show->name || !show->is_truth)
@@ -86,17 +86,17 @@ static int set_up(struct show *show, struct assay_error *err)
 
 /* ---- Cells ------------------------------------------------------------------------------- */
 
-struct as_cell as_cell_of_row(struct assay_rows *rows, int column)
+struct as_cell as_cell_of_row(struct as_rows *rows, int column)
 {
-    switch (assay_rows_kind(rows, column)) {
-    case ASSAY_CELL_INTEGER:
-        return as_cell_signed(assay_rows_integer(rows, column));
-    case ASSAY_CELL_REAL:
-        return as_cell_real(assay_rows_real(rows, column));
-    case ASSAY_CELL_TEXT:
-        return as_cell_text(assay_rows_text(rows, column));
-    case ASSAY_CELL_NULL:
-    case ASSAY_CELL_BLOB:
+    switch (as_rows_kind(rows, column)) {
+    case AS_SQL_CELL_INTEGER:
+        return as_cell_signed(as_rows_integer(rows, column));
+    case AS_SQL_CELL_REAL:
+        return as_cell_real(as_rows_real(rows, column));
+    case AS_SQL_CELL_TEXT:
+        return as_cell_text(as_rows_text(rows, column));
+    case AS_SQL_CELL_NULL:
+    case AS_SQL_CELL_BLOB:
         break;
     }
     return as_cell_text(NULL);
@@ -106,14 +106,14 @@ struct as_cell as_cell_of_row(struct assay_rows *rows, int column)
 static struct as_cell cell_at(struct show *show, int column)
 {
     const unsigned char *blob;
-    const enum assay_cell_kind kind = assay_rows_kind(show->rows, column);
+    const enum as_sql_cell_kind kind = as_rows_kind(show->rows, column);
     size_t n;
 
-    if (kind == ASSAY_CELL_INTEGER && show->is_truth[column])
-        return as_cell_bool(assay_rows_integer(show->rows, column) != 0);
-    if (kind != ASSAY_CELL_BLOB)
+    if (kind == AS_SQL_CELL_INTEGER && show->is_truth[column])
+        return as_cell_bool(as_rows_integer(show->rows, column) != 0);
+    if (kind != AS_SQL_CELL_BLOB)
         return as_cell_of_row(show->rows, column);
-    blob = assay_rows_blob(show->rows, column, &n);
+    blob = as_rows_blob(show->rows, column, &n);
     as_str_clear(&show->text);
     for (size_t i = 0; i < n; i++)
         as_str_appendf(&show->text, "%02x", blob[i]);
@@ -122,14 +122,14 @@ static struct as_cell cell_at(struct show *show, int column)
 
 /* ---- JSON and CSV ------------------------------------------------------------------------ */
 
-static int show_json(struct show *show, struct assay_error *err)
+static int show_json(struct show *show, struct as_error *err)
 {
     struct as_json json;
     int more;
 
     as_json_init(&json, &show->cli->out, 1);
     as_json_array_begin(&json);
-    while ((more = assay_rows_next(show->rows, err)) > 0 && !show->cli->out.failed) {
+    while ((more = as_rows_next(show->rows, err)) > 0 && !show->cli->out.failed) {
         as_json_object_begin(&json);
         for (int i = 0; i < show->column_n; i++) {
             const struct as_cell cell = cell_at(show, i);
@@ -146,14 +146,14 @@ static int show_json(struct show *show, struct assay_error *err)
     return 0;
 }
 
-static int show_rows_csv(struct show *show, struct assay_error *err)
+static int show_rows_csv(struct show *show, struct as_error *err)
 {
     struct as_csv csv;
     int more;
 
     as_cli_csv(show->cli, &csv);
     as_csv_header(&csv, show->name, (size_t)show->column_n);
-    while ((more = assay_rows_next(show->rows, err)) > 0 && !show->cli->out.failed) {
+    while ((more = as_rows_next(show->rows, err)) > 0 && !show->cli->out.failed) {
         for (int i = 0; i < show->column_n; i++) {
             const struct as_cell cell = cell_at(show, i);
 
@@ -272,15 +272,15 @@ static void add_shown_row(struct show *show, struct as_table *table, struct layo
     as_str_fini(&printed);
 }
 
-/* The next rows as one table; `*more` as assay_rows_next says. */
+/* The next rows as one table; `*more` as as_rows_next says. */
 static int show_some(struct show *show, struct layout *layout, bool is_first, int *more,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
     struct as_table table;
     int rc;
 
     as_table_init(&table, layout->column, (size_t)count_columns(show));
-    for (int i = 0; i < TEXT_ROWS && (*more = assay_rows_next(show->rows, err)) > 0; i++)
+    for (int i = 0; i < TEXT_ROWS && (*more = as_rows_next(show->rows, err)) > 0; i++)
         add_shown_row(show, &table, layout);
     columns_make(show, layout, is_first);
     if (is_first)
@@ -294,7 +294,7 @@ static int show_some(struct show *show, struct layout *layout, bool is_first, in
     return rc;
 }
 
-static int show_rows_text(struct show *show, struct assay_error *err)
+static int show_rows_text(struct show *show, struct as_error *err)
 {
     const size_t n = (size_t)show->column_n;
     struct layout layout = {
@@ -318,8 +318,8 @@ static int show_rows_text(struct show *show, struct assay_error *err)
     return 0;
 }
 
-int as_rows_show(struct as_cli *cli, struct assay_rows *rows, const struct as_rows_style *style,
-                 struct assay_error *err)
+int as_rows_show(struct as_cli *cli, struct as_rows *rows, const struct as_rows_style *style,
+                 struct as_error *err)
 {
     struct show show = {.cli = cli, .rows = rows, .style = style};
     int rc;

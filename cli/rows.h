@@ -25,10 +25,10 @@ struct as_rows_style {
 };
 
 /* A cell of the current row, its text lent until the next one; of bytes none. */
-struct as_cell as_cell_of_row(struct assay_rows *rows, int column);
+struct as_cell as_cell_of_row(struct as_rows *rows, int column);
 
 /* Shows all rows that are left in the format asked for. Errors: those of reading; NOMEM. */
-int as_rows_show(struct as_cli *cli, struct assay_rows *rows, const struct as_rows_style *style,
-                 struct assay_error *err);
+int as_rows_show(struct as_cli *cli, struct as_rows *rows, const struct as_rows_style *style,
+                 struct as_error *err);
 
 #endif

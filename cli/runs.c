@@ -63,7 +63,7 @@ static void append_range(struct as_str *out, unsigned min, unsigned max)
 
 void as_run_count_begin(struct as_run_count *count, const struct as_cli *cli,
                         const struct as_run_part *part, size_t part_n,
-                        struct assay_profile_request *request)
+                        struct as_profile_request *request)
 {
     struct as_str all = {0}, parts = {0};
     const char *const *command = request->command; /* NULL: a process that runs */

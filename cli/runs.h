@@ -27,7 +27,7 @@ struct as_run_count {
 /* Says what is planned, and makes `request` tell each run. `count` is borrowed until the last. */
 void as_run_count_begin(struct as_run_count *count, const struct as_cli *cli,
                         const struct as_run_part *part, size_t part_n,
-                        struct assay_profile_request *request);
+                        struct as_profile_request *request);
 
 /* Writes ", about 5 s left": of `left` runs, of which `begun` took `past_s`; "" before the first.
  */

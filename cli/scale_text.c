@@ -14,9 +14,9 @@
 
 /* ---- The application ----------------------------------------------------------------------- */
 
-static void point_row(struct as_table *table, const struct assay_scalability *it, size_t i)
+static void point_row(struct as_table *table, const struct as_scalability *it, size_t i)
 {
-    const struct assay_scale_point *point = &it->point[i];
+    const struct as_scale_point *point = &it->point[i];
     as_table_f(table, "%s%s%s", point->label, point->oversubscribed ? "*" : "",
                i == it->reference ? " (reference)" : "");
     as_table_u64(table, point->repeat_n);
@@ -34,8 +34,7 @@ static void point_row(struct as_table *table, const struct assay_scalability *it
     as_cell_interval(table, &point->efficiency, 100, 0);
 }
 
-static int show_points(struct as_cli *cli, const struct assay_scalability *it,
-                       struct assay_error *err)
+static int show_points(struct as_cli *cli, const struct as_scalability *it, struct as_error *err)
 {
     struct as_table table;
     struct as_column column[8];
@@ -60,10 +59,10 @@ static int show_points(struct as_cli *cli, const struct assay_scalability *it,
 
 /* ---- Its parts ----------------------------------------------------------------------------- */
 
-static void part_row(struct as_table *table, const struct assay_scalability *it,
-                     const struct assay_scale_row *row, size_t point_n)
+static void part_row(struct as_table *table, const struct as_scalability *it,
+                     const struct as_scale_row *row, size_t point_n)
 {
-    const struct assay_quantity *at = &row->thread_s[it->reference];
+    const struct as_bounded_value *at = &row->thread_s[it->reference];
     as_cell_seconds(table, at->origin ? at->value : NAN);
     for (size_t i = 0; i < point_n; i++)
         if (i != it->reference && it->is_flat)
@@ -74,7 +73,7 @@ static void part_row(struct as_table *table, const struct assay_scalability *it,
     as_table_string(table, row->object.name);
 }
 
-static size_t part_columns(const struct assay_scalability *it, enum assay_object_kind kind,
+static size_t part_columns(const struct as_scalability *it, enum as_object_kind kind,
                            size_t point_n, struct as_column *column)
 {
     size_t n = 0;
@@ -83,7 +82,7 @@ static size_t part_columns(const struct assay_scalability *it, enum assay_object
         if (i != it->reference)
             column[n++] =
                 (struct as_column){.title = it->point[i].label, .align = AS_ALIGN_RIGHT, .wide = 6};
-    column[n++] = (struct as_column){.title = kind == ASSAY_OBJECT_CATEGORY ? NULL : "where",
+    column[n++] = (struct as_column){.title = kind == AS_OBJECT_CATEGORY ? NULL : "where",
                                      .shrink = AS_SHRINK_START,
                                      .least = 14};
     column[n++] = (struct as_column){.title = as_compared_word(kind),
@@ -94,20 +93,19 @@ static size_t part_columns(const struct assay_scalability *it, enum assay_object
 }
 
 /* Running time of all categories at a point, or that of the row where one is given. */
-static double time_at(const struct assay_scalability *it, const struct assay_scale_row *row,
-                      size_t point)
+static double time_at(const struct as_scalability *it, const struct as_scale_row *row, size_t point)
 {
     double sum = 0;
     if (row)
         return row->time_s[point].origin ? row->time_s[point].value : 0;
     for (size_t i = 0; i < it->row_n; i++)
-        if (it->row[i].object.kind == ASSAY_OBJECT_CATEGORY)
+        if (it->row[i].object.kind == AS_OBJECT_CATEGORY)
             sum += time_at(it, &it->row[i], point);
     return sum;
 }
 
-static bool is_shown(const struct as_cli *cli, const struct assay_scalability *it,
-                     const struct assay_scale_row *row)
+static bool is_shown(const struct as_cli *cli, const struct as_scalability *it,
+                     const struct as_scale_row *row)
 {
     for (size_t i = 0; i < it->point_n; i++)
         if (as_compared_is_shown(cli, time_at(it, row, i), time_at(it, NULL, i)))
@@ -115,8 +113,8 @@ static bool is_shown(const struct as_cli *cli, const struct assay_scalability *i
     return false;
 }
 
-static int show_parts(struct as_cli *cli, const struct assay_scalability *it,
-                      enum assay_object_kind kind, struct assay_error *err)
+static int show_parts(struct as_cli *cli, const struct as_scalability *it, enum as_object_kind kind,
+                      struct as_error *err)
 {
     struct as_column column[POINTS_MOST + 3];
     const size_t point_n = it->point_n < POINTS_MOST ? it->point_n : POINTS_MOST;
@@ -133,7 +131,7 @@ static int show_parts(struct as_cli *cli, const struct assay_scalability *it,
     return as_compared_table(cli, kind, &table, shown, err);
 }
 
-static void show_heading(struct as_cli *cli, const struct assay_scalability *it)
+static void show_heading(struct as_cli *cli, const struct as_scalability *it)
 {
     as_cli_styled(cli, AS_STYLE_BOLD,
                   it->is_flat ? "Settings"
@@ -144,10 +142,10 @@ static void show_heading(struct as_cli *cli, const struct assay_scalability *it)
     as_cli_print(cli, it->is_flat ? "\n" : ", processes x threads\n");
 }
 
-int as_scale_text(struct as_cli *cli, const struct assay_scalability *it, struct assay_error *err)
+int as_scale_text(struct as_cli *cli, const struct as_scalability *it, struct as_error *err)
 {
-    static const enum assay_object_kind kinds[] = {ASSAY_OBJECT_CATEGORY, ASSAY_OBJECT_FUNCTION,
-                                                   ASSAY_OBJECT_LOOP};
+    static const enum as_object_kind kinds[] = {AS_OBJECT_CATEGORY, AS_OBJECT_FUNCTION,
+                                                AS_OBJECT_LOOP};
     show_heading(cli, it);
     AS_TRY(show_points(cli, it, err));
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
@@ -166,8 +164,8 @@ int as_scale_text(struct as_cli *cli, const struct assay_scalability *it, struct
 
 /* ---- CSV ----------------------------------------------------------------------------------- */
 
-static void csv_head(struct as_csv *csv, const char *object, const struct assay_compared *it,
-                     const struct assay_scale_point *point)
+static void csv_head(struct as_csv *csv, const char *object, const struct as_compared *it,
+                     const struct as_scale_point *point)
 {
     as_csv_string(csv, object);
     as_csv_string(csv, it ? it->name : NULL);
@@ -182,14 +180,14 @@ static void csv_head(struct as_csv *csv, const char *object, const struct assay_
     as_csv_u64(csv, point->repeat_n);
 }
 
-static void csv_settings(struct as_csv *csv, const struct assay_scalability *it,
-                         const struct assay_scale_point *point)
+static void csv_settings(struct as_csv *csv, const struct as_scalability *it,
+                         const struct as_scale_point *point)
 {
     for (size_t i = 0; i < it->varied_n; i++)
         as_csv_string(csv, point->setting[i]);
 }
 
-void as_scale_csv(struct as_cli *cli, const struct assay_scalability *it)
+void as_scale_csv(struct as_cli *cli, const struct as_scalability *it)
 {
     static const char *const names[] = {"object",
                                         "name",
@@ -214,7 +212,7 @@ void as_scale_csv(struct as_cli *cli, const struct assay_scalability *it)
                                         "cpu_efficiency",
                                         "cpu_efficiency_low",
                                         "cpu_efficiency_high"};
-    const struct assay_quantity none = {0};
+    const struct as_bounded_value none = {0};
     struct as_csv csv;
     as_cli_csv(cli, &csv);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -223,22 +221,22 @@ void as_scale_csv(struct as_cli *cli, const struct assay_scalability *it)
         as_csv_string(&csv, it->varied[i]);
     as_csv_row_end(&csv);
     for (size_t i = 0; i < it->point_n; i++) {
-        const struct assay_scale_point *point = &it->point[i];
+        const struct as_scale_point *point = &it->point[i];
         csv_head(&csv, "run", NULL, point);
-        const struct assay_quantity *const at[] = {&point->wall_s, &none, &point->speedup,
-                                                   &point->efficiency, &none};
+        const struct as_bounded_value *const at[] = {&point->wall_s, &none, &point->speedup,
+                                                     &point->efficiency, &none};
         for (size_t k = 0; k < 5; k++)
             as_csv_quantity(&csv, at[k]);
         csv_settings(&csv, it, point);
         as_csv_row_end(&csv);
     }
     for (size_t r = 0; r < it->row_n; r++) {
-        const struct assay_scale_row *row = &it->row[r];
+        const struct as_scale_row *row = &it->row[r];
         for (size_t i = 0; i < it->point_n; i++) {
             csv_head(&csv, as_compared_word(row->object.kind), &row->object, &it->point[i]);
-            const struct assay_quantity *const at[] = {&row->time_s[i], &row->thread_s[i],
-                                                       &row->speedup[i], &row->efficiency[i],
-                                                       &row->cpu_efficiency[i]};
+            const struct as_bounded_value *const at[] = {&row->time_s[i], &row->thread_s[i],
+                                                         &row->speedup[i], &row->efficiency[i],
+                                                         &row->cpu_efficiency[i]};
             for (size_t k = 0; k < 5; k++)
                 as_csv_quantity(&csv, at[k]);
             csv_settings(&csv, it, &it->point[i]);

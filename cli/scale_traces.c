@@ -27,7 +27,7 @@ struct trace_points {
 /* ---- Options --------------------------------------------------------------------------------- */
 
 /* Options that say how to run a command. */
-static int refuse_options(struct as_cli *cli, struct assay_error *err)
+static int refuse_options(struct as_cli *cli, struct as_error *err)
 {
     static const struct {
         enum as_option_id option;
@@ -38,15 +38,15 @@ static int refuse_options(struct as_cli *cli, struct assay_error *err)
                    {AS_OPTION_REFERENCE, "reference"}, {AS_OPTION_PIN, "pin"}};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         if (as_given(&cli->args, refused[i].option))
-            return as_error_set(err, ASSAY_ERR_USAGE,
+            return as_error_set(err, AS_ERR_USAGE,
                                 "--trace: nothing is run, --%s has no effect; remove it",
                                 refused[i].word);
     if (as_given(&cli->args, AS_OPTION_WEAK) && as_given(&cli->args, AS_OPTION_STRONG))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--weak: --strong is set too; remove one of the "
                             "two");
     if (cli->args.positional_n == 0)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--trace: no trace is given; use 'assay scale --trace 1.assay 2.assay "
                             "4.assay'");
     return 0;
@@ -54,7 +54,7 @@ static int refuse_options(struct as_cli *cli, struct assay_error *err)
 
 /* Without --project: 2, 4 and 8 times the largest size. */
 static int choose_sizes(struct trace_points *t, double size[static PROJECTIONS_MAX], size_t *n,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     uint32_t largest = 0;
     AS_TRY(as_scale_sizes(t->cli, AS_OPTION_PROJECT, "project", size, PROJECTIONS_MAX, n, err));
@@ -67,14 +67,13 @@ static int choose_sizes(struct trace_points *t, double size[static PROJECTIONS_M
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-static int read_points(void *context, size_t from, size_t to, unsigned worker,
-                       struct assay_error *err)
+static int read_points(void *context, size_t from, size_t to, unsigned worker, struct as_error *err)
 {
     struct trace_points *t = context;
     (void)worker;
     for (size_t i = from; i < to; i++) {
-        struct assay_error why = {0};
-        int rc = as_stops_came() ? as_error_set(err, ASSAY_ERR_LIMIT, "scale: stopped") : 0;
+        struct as_error why = {0};
+        int rc = as_stops_came() ? as_error_set(err, AS_ERR_LIMIT, "scale: stopped") : 0;
         AS_TRY(rc);
         rc = as_scaling_point_read(as_str_z(&t->input[i].streams), &t->point[i], &why);
         if (rc < 0)
@@ -83,7 +82,7 @@ static int read_points(void *context, size_t from, size_t to, unsigned worker,
     return 0;
 }
 
-static int open_all(struct trace_points *t, struct assay_error *err)
+static int open_all(struct trace_points *t, struct as_error *err)
 {
     struct as_pool *pool = NULL;
     const size_t n = t->cli->args.positional_n;
@@ -195,7 +194,7 @@ static void show_data(struct trace_points *t)
 
 /* Models the traces once more, at the sizes of a curve from the smallest to the largest size. */
 static int store_model(const struct trace_points *t, enum as_scaling_kind kind,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     struct as_scaling_model curve = {0};
     double size[CURVE_POINTS], largest = 0;
@@ -212,7 +211,7 @@ static int store_model(const struct trace_points *t, enum as_scaling_kind kind,
     return rc;
 }
 
-static int model_points(struct trace_points *t, struct assay_error *err)
+static int model_points(struct trace_points *t, struct as_error *err)
 {
     const struct as_arguments *args = &t->cli->args;
     double size[PROJECTIONS_MAX];
@@ -232,7 +231,7 @@ static int model_points(struct trace_points *t, struct assay_error *err)
     return 0;
 }
 
-int as_scale_traces(struct as_cli *cli, struct assay_error *err)
+int as_scale_traces(struct as_cli *cli, struct as_error *err)
 {
     struct trace_points t = {.cli = cli};
     AS_TRY(refuse_options(cli, err));

@@ -74,7 +74,7 @@ static void begin_sizes(struct as_cli *cli, struct as_table *table, struct size_
     as_table_init(table, columns->column, columns->n + 1);
 }
 
-static int end_sizes(struct as_cli *cli, struct as_table *table, struct assay_error *err)
+static int end_sizes(struct as_cli *cli, struct as_table *table, struct as_error *err)
 {
     const int rc = as_table_print(table, &cli->out, as_cli_table_width(cli), cli->color, err);
     as_table_fini(table);
@@ -82,7 +82,7 @@ static int end_sizes(struct as_cli *cli, struct as_table *table, struct assay_er
 }
 
 static int show_measured(struct as_cli *cli, const struct as_scaling_model *model,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     struct size_columns columns = {.n = 0};
     struct as_table table;
@@ -107,8 +107,7 @@ static int show_measured(struct as_cli *cli, const struct as_scaling_model *mode
     return end_sizes(cli, &table, err);
 }
 
-static int show_fits(struct as_cli *cli, const struct as_scaling_model *model,
-                     struct assay_error *err)
+static int show_fits(struct as_cli *cli, const struct as_scaling_model *model, struct as_error *err)
 {
     static const struct as_column columns[] = {
         {.title = "factor"},
@@ -154,7 +153,7 @@ static void write_projected(struct as_table *table, const struct as_scaling_cell
 }
 
 static int show_projected(struct as_cli *cli, const struct as_scaling_model *model,
-                          struct assay_error *err)
+                          struct as_error *err)
 {
     struct size_columns columns = {.n = 0};
     struct as_table table;
@@ -223,7 +222,7 @@ static void show_warnings(struct as_cli *cli, const struct as_scaling_model *mod
 }
 
 int as_scale_model_text(struct as_cli *cli, const struct as_scaling_model *model,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     if (model->measured_n > 1)
         show_kind(cli, model);

@@ -36,7 +36,7 @@ static void last_line(const struct as_series *series, int64_t run_id, char *line
     char path[64], block[1024];
     snprintf(path, sizeof path, "run-%03lld/output.txt", (long long)run_id);
     line[0] = '\0';
-    const int fd = as_foreign_open_below(assay_experiment_path(series->experiment), path, NULL);
+    const int fd = as_foreign_open_below(as_experiment_path(series->experiment), path, NULL);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
     if (!file) {
         if (fd >= 0)
@@ -62,18 +62,18 @@ static void last_line(const struct as_series *series, int64_t run_id, char *line
 /* ---- Beginning and end --------------------------------------------------------------------- */
 
 int as_series_begin(struct as_series *series, struct as_cli *cli, size_t run_n,
-                    const char *const *command, struct as_str *name, struct assay_error *err)
+                    const char *const *command, struct as_str *name, struct as_error *err)
 {
     struct as_experiment_name chosen = {0};
     const struct sigaction action = {.sa_handler = note_interrupt, .sa_flags = (int)SA_RESETHAND};
     *series = (struct as_series){.cli = cli, .run_n = run_n};
     AS_TRY(as_recording_parse(cli, &series->request, err));
     series->request.command = command;
-    AS_TRY(assay_campaign_open(&series->campaign, err));
-    AS_TRY(assay_campaign_check(series->campaign, run_n, err));
+    AS_TRY(as_campaign_open(&series->campaign, err));
+    AS_TRY(as_campaign_check(series->campaign, run_n, err));
     int rc = as_recording_name(cli, &series->request, &chosen, err);
     if (rc == 0)
-        rc = as_experiment_create(cli, &chosen, &series->experiment, err);
+        rc = as_experiment_name_create(cli, &chosen, &series->experiment, err);
     as_str_appendz(name, as_str_z(&chosen.made));
     as_experiment_name_fini(&chosen);
     AS_TRY(rc);
@@ -84,17 +84,17 @@ int as_series_begin(struct as_series *series, struct as_cli *cli, size_t run_n,
     return 0;
 }
 
-int as_series_end(struct as_series *series, const char *name, int rc, struct assay_error *err)
+int as_series_end(struct as_series *series, const char *name, int rc, struct as_error *err)
 {
     struct as_cli *cli = series->cli;
     const size_t left = series->run_n - series->begun_n;
-    assay_campaign_close(&series->campaign);
+    as_campaign_close(&series->campaign);
     if (series->experiment && series->begun_n == 0) {
         as_experiment_drop(&series->experiment, err);
         return rc;
     }
     const int closed =
-        series->experiment ? assay_experiment_close(&series->experiment, rc < 0 ? NULL : err) : 0;
+        series->experiment ? as_experiment_close(&series->experiment, rc < 0 ? NULL : err) : 0;
     if (series->is_over && left)
         as_cli_note(cli, "ended by the user; %zu of %zu runs were left", left, series->run_n);
     if (series->failed_n)
@@ -121,7 +121,7 @@ static void write_begin(const struct as_series *series, const struct as_series_r
 }
 
 static void write_failure(struct as_series *series, const struct as_series_run *run,
-                          const struct assay_profile_result *result)
+                          const struct as_profile_result *result)
 {
     char how[64], line[200];
     if (result->exit_signal)
@@ -136,18 +136,18 @@ static void write_failure(struct as_series *series, const struct as_series_run *
 }
 
 int as_series_run(struct as_series *series, const struct as_series_run *run, int64_t *run_id,
-                  struct assay_error *err)
+                  struct as_error *err)
 {
-    struct assay_profile_result result = {.exit_code = -1};
+    struct as_profile_result result = {.exit_code = -1};
     *run_id = 0;
     series->is_over |= interrupted != 0;
     if (series->is_over)
         return 0;
     write_begin(series, run);
-    struct assay_campaign_run it = {.profile = series->request,
-                                    .variable = run->variable,
-                                    .variable_n = run->variable_n,
-                                    .keep_output = true};
+    struct as_campaign_run it = {.profile = series->request,
+                                 .variable = run->variable,
+                                 .variable_n = run->variable_n,
+                                 .keep_output = true};
     it.profile.command = run->command;
     it.profile.kind = run->kind;
     it.profile.label = run->label;
@@ -155,7 +155,7 @@ int as_series_run(struct as_series *series, const struct as_series_run *run, int
     it.profile.reference_id = run->reference_id;
     it.profile.setting = run->setting;
     it.profile.setting_n = run->setting_n;
-    const int rc = assay_campaign_run(series->campaign, series->experiment, &it, &result, err);
+    const int rc = as_campaign_run(series->campaign, series->experiment, &it, &result, err);
     *run_id = result.run_id;
     series->begun_n += result.run_id != 0;
     series->is_over = result.interrupted || interrupted;

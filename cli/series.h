@@ -14,13 +14,13 @@
 
 struct as_series {
     struct as_cli *cli;
-    struct assay_experiment *experiment;
+    struct as_experiment *experiment;
     size_t run_n;             /* that are planned */
     size_t begun_n, failed_n; /* so far */
     bool is_over;             /* the user ended it */
     uint64_t start_ns;
-    struct assay_campaign *campaign;
-    struct assay_profile_request request;
+    struct as_campaign *campaign;
+    struct as_profile_request request;
 };
 
 struct as_series_run {
@@ -29,7 +29,7 @@ struct as_series_run {
     const char *what; /* for the user: "2x4", "warm-up" */
     const char *role; /* as in the table `run` */
     int64_t reference_id;
-    const struct assay_setting *setting, *variable; /* that vary; further variables of this run */
+    const struct as_setting *setting, *variable; /* that vary; further variables of this run */
     size_t setting_n, variable_n;
 };
 
@@ -39,14 +39,14 @@ struct as_series_run {
  * in any case. Errors: USAGE, UNSUPPORTED (input for one run only), those of the experiment.
  */
 int as_series_begin(struct as_series *series, struct as_cli *cli, size_t run_n,
-                    const char *const *command, struct as_str *name, struct assay_error *err);
+                    const char *const *command, struct as_str *name, struct as_error *err);
 /*
  * Runs the command once; `*run_id` is 0 if no run was added. A failing command is not an error.
- * When `series->is_over` is set, the caller ends. Errors: those of assay_profile_run.
+ * When `series->is_over` is set, the caller ends. Errors: those of as_profile_run.
  */
 int as_series_run(struct as_series *series, const struct as_series_run *run, int64_t *run_id,
-                  struct assay_error *err);
+                  struct as_error *err);
 /* Says what failed, and removes an experiment without runs. Results are to be shown before. */
-int as_series_end(struct as_series *series, const char *name, int rc, struct assay_error *err);
+int as_series_end(struct as_series *series, const char *name, int rc, struct as_error *err);
 
 #endif

@@ -232,7 +232,7 @@ static size_t table_columns(const struct as_sheet *sheet, const bool *shown,
 }
 
 int as_sheet_text(struct as_cli *cli, const struct as_sheet *sheet, struct as_str *same,
-                  struct assay_error *err)
+                  struct as_error *err)
 {
     struct as_column column[AS_SHEET_FIELDS_MAX];
     struct as_cell cell[AS_SHEET_FIELDS_MAX];
@@ -406,8 +406,8 @@ void as_facts_begin(struct as_facts *facts, struct as_cli *cli)
     }
     as_json_init(&facts->json, &cli->out, 1);
     as_json_object_begin(&facts->json);
-    as_json_key_u64(&facts->json, "schema", ASSAY_JSON_SCHEMA);
-    as_json_key_string(&facts->json, "assay", ASSAY_VERSION);
+    as_json_key_u64(&facts->json, "schema", AS_JSON_SCHEMA);
+    as_json_key_string(&facts->json, "assay", AS_VERSION);
     as_json_key_string(&facts->json, "command", as_verbs[cli->args.verb].name);
 }
 
@@ -428,14 +428,14 @@ void as_facts_end(struct as_facts *facts)
     as_str_fini(&facts->path);
 }
 
-struct as_cell as_cell_build_id(const struct assay_object_info *identity, char *buf)
+struct as_cell as_cell_build_id(const struct as_object_info *identity, char *buf)
 {
     return as_cell_text(as_hex_encode(buf, identity->build_id, identity->build_id_b) ? buf : NULL);
 }
 
-void as_facts_binary(struct as_facts *facts, const struct assay_object *object)
+void as_facts_binary(struct as_facts *facts, const struct as_object *object)
 {
-    const struct assay_object_info *it = assay_object_info(object);
+    const struct as_object_info *it = as_object_info(object);
     char build_id[2 * sizeof it->build_id + 1];
 
     as_facts_object(facts, "binary");
@@ -444,7 +444,7 @@ void as_facts_binary(struct as_facts *facts, const struct assay_object *object)
     as_facts_close(facts);
 }
 
-void as_sheet_answer(struct as_cli *cli, const struct assay_object *object, const char *key,
+void as_sheet_answer(struct as_cli *cli, const struct as_object *object, const char *key,
                      const struct as_sheet *sheet)
 {
     struct as_facts facts;

@@ -70,12 +70,12 @@ struct as_sheet {
 /* A table; `same` receives ", title: value" for each field left out because all rows say the same
  * (may be NULL). Errors: NOMEM. */
 int as_sheet_text(struct as_cli *cli, const struct as_sheet *sheet, struct as_str *same,
-                  struct assay_error *err);
+                  struct as_error *err);
 void as_sheet_csv_header(struct as_cli *cli, const struct as_sheet *sheet);
 void as_sheet_csv_rows(struct as_cli *cli, const struct as_sheet *sheet);
 
 /* The whole answer of a verb with one sheet, as JSON (under `key`, after the binary) or CSV. */
-void as_sheet_answer(struct as_cli *cli, const struct assay_object *object, const char *key,
+void as_sheet_answer(struct as_cli *cli, const struct as_object *object, const char *key,
                      const struct as_sheet *sheet);
 
 /* ---- Facts: JSON, or CSV "property,value" ------------------------------------------------- */
@@ -99,9 +99,9 @@ void as_facts_begin(struct as_facts *facts, struct as_cli *cli);
 void as_facts_end(struct as_facts *facts);
 /* The build-id in hexadecimal, nothing when there is none; the text lives in `buf`, which has room
  * for two digits a byte and a zero. */
-struct as_cell as_cell_build_id(const struct assay_object_info *identity, char *buf);
+struct as_cell as_cell_build_id(const struct as_object_info *identity, char *buf);
 /* "binary": its path and build-id. */
-void as_facts_binary(struct as_facts *facts, const struct assay_object *object);
+void as_facts_binary(struct as_facts *facts, const struct as_object *object);
 /* `key` is NULL inside an array. Each open is matched by as_facts_close. */
 void as_facts_object(struct as_facts *facts, const char *key);
 void as_facts_array(struct as_facts *facts, const char *key);

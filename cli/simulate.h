@@ -58,11 +58,11 @@ struct as_simulate_view {
 };
 
 /* simulate_options.c: the cases that the options ask for. Errors: USAGE, NOMEM. */
-int as_simulate_choose(struct as_simulate_view *view, struct assay_error *err);
+int as_simulate_choose(struct as_simulate_view *view, struct as_error *err);
 void as_simulate_choice_fini(struct as_simulate_view *view);
 
 /* simulate_each.c: --cpu each=2x. Errors: those of the trace, of the simulation, NOMEM. */
-int as_simulate_each(struct as_simulate_view *view, struct assay_error *err);
+int as_simulate_each(struct as_simulate_view *view, struct as_error *err);
 void as_simulate_each_show(const struct as_simulate_view *view);
 
 /* Efficiencies by the POP methodology; NAN: unknown. */
@@ -82,8 +82,8 @@ struct as_simulate_efficiency as_simulate_efficiency_of(const struct as_simulate
 /* simulate_run.c: opens the program of the view. `trace` stays open while it is used; zeroed of a
  * .dim file. Errors: those of the trace, NOMEM. */
 int as_simulate_open(const struct as_simulate_view *view, struct as_trace *trace,
-                     struct as_recorded *recorded, struct as_program *program,
-                     struct assay_error *err);
+                     struct as_recorded *recorded, struct as_simulated_program *program,
+                     struct as_error *err);
 /* Gives the speeds of a case, as many as view->speeds. */
 struct as_speed *as_simulate_speeds(const struct as_simulate_view *view,
                                     const struct as_simulate_case *it);
@@ -91,19 +91,19 @@ struct as_speed *as_simulate_speeds(const struct as_simulate_view *view,
  * Errors: USAGE (no such rank), those of the trace and of the simulation, IO, NOMEM. */
 int as_simulate_case_run(const struct as_simulate_view *view, const struct as_simulate_case *it,
                          const char *directory, struct as_recorded *recorded,
-                         struct as_simulated *result, struct assay_error *err);
+                         struct as_simulated *result, struct as_error *err);
 /* Simulates a case once more, and writes the simulated streams. Errors: as above. */
 int as_simulate_write_streams(struct as_simulate_view *view, const struct as_simulate_case *it,
-                              const char *directory, struct assay_error *err);
+                              const char *directory, struct as_error *err);
 /* The case of which ranks are shown: the last before the sweep. */
 const struct as_simulate_case *as_simulate_shown(const struct as_simulate_view *view);
 
 /* simulate_keep.c: --output of a trace, and --store. `run_id` is the recorded run; 0: of a file.
  * Errors: USAGE before anything is simulated; those of the simulation, of the experiment, IO. */
-int as_simulate_keep_check(const struct as_simulate_view *view, struct assay_error *err);
-int as_simulate_keep(struct as_simulate_view *view, struct assay_error *err);
+int as_simulate_keep_check(const struct as_simulate_view *view, struct as_error *err);
+int as_simulate_keep(struct as_simulate_view *view, struct as_error *err);
 
 /* simulate_text.c: the answer, in the format that was asked for. Errors: NOMEM. */
-int as_simulate_show(struct as_simulate_view *view, struct assay_error *err);
+int as_simulate_show(struct as_simulate_view *view, struct as_error *err);
 
 #endif

@@ -37,10 +37,10 @@ static int collect_names(struct each_run *each, const struct as_trace *trace)
 /* The run with function `faster` changed; NAMES_MAX: none. `computing_ns` has room for all names,
  * or is NULL. */
 static int simulate_faster(const struct each_run *each, size_t faster, int64_t *total_ns,
-                           int64_t *computing_ns, struct assay_error *err)
+                           int64_t *computing_ns, struct as_error *err)
 {
     struct as_trace trace = {0};
-    struct as_program program = {0};
+    struct as_simulated_program program = {0};
     struct as_recorded recorded = {0};
     struct as_simulated result = {0};
     struct as_machine_model model = *each->machine;
@@ -90,7 +90,7 @@ static int choose_functions(struct each_run *each, const int64_t *computing_ns)
         function.name = as_malloc(strlen(each->name.at[i]) + 1);
         if (!function.name || as_vec_push(&each->view->functions, function) < 0) {
             as_free(function.name);
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
         }
         memcpy(function.name, each->name.at[i], strlen(each->name.at[i]) + 1);
     }
@@ -103,7 +103,7 @@ static int choose_functions(struct each_run *each, const int64_t *computing_ns)
 }
 
 static int simulate_functions(void *context, size_t from, size_t to, unsigned worker,
-                              struct assay_error *err)
+                              struct as_error *err)
 {
     struct each_run *each = context;
     (void)worker;
@@ -117,7 +117,7 @@ static int simulate_functions(void *context, size_t from, size_t to, unsigned wo
     return 0;
 }
 
-static int run_each(struct each_run *each, struct assay_error *err)
+static int run_each(struct each_run *each, struct as_error *err)
 {
     struct as_simulate_view *view = each->view;
     struct as_trace trace = {0};
@@ -131,7 +131,7 @@ static int run_each(struct each_run *each, struct assay_error *err)
     if (rc == 0 && choose_functions(each, computing_ns) < 0)
         rc = as_error_nomem(err, "the functions");
     if (rc == 0 && view->functions.n == 0)
-        rc = as_error_set(err, ASSAY_ERR_NOT_FOUND,
+        rc = as_error_set(err, AS_ERR_NOT_FOUND,
                           "--cpu each: the trace has no functions; record with 'assay trace "
                           "--functions'");
     if (rc == 0)
@@ -145,13 +145,13 @@ static int run_each(struct each_run *each, struct assay_error *err)
     return rc;
 }
 
-int as_simulate_each(struct as_simulate_view *view, struct assay_error *err)
+int as_simulate_each(struct as_simulate_view *view, struct as_error *err)
 {
     struct each_run each = {.view = view};
     if (view->each == 0)
         return 0;
     if (!view->streams)
-        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+        return as_error_set(err, AS_ERR_UNSUPPORTED,
                             "--cpu each: a .dim file has no names of functions; use rank:N=2x");
     const struct as_simulate_case *asked = as_vec_find(&view->cases, kind, AS_SIMULATE_ASKED);
     each.machine = asked ? &asked->machine.model : &view->cases.at[0].machine.model;

@@ -26,20 +26,20 @@ static bool is_stored(const struct as_simulate_view *view)
     return as_given(&view->cli->args, AS_OPTION_SIMULATE_STORE);
 }
 
-int as_simulate_keep_check(const struct as_simulate_view *view, struct assay_error *err)
+int as_simulate_keep_check(const struct as_simulate_view *view, struct as_error *err)
 {
     const struct as_arguments *args = &view->cli->args;
     const bool writes_trace = as_exports_trace(args);
     if ((writes_trace || is_stored(view)) && !view->streams)
-        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+        return as_error_set(err, AS_ERR_UNSUPPORTED,
                             "%s: a .dim file has no events to copy; use a recorded trace",
                             writes_trace ? "--output" : "--store");
     if (is_stored(view) && view->run_id == 0)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--store: %s is not an experiment; use 'assay import' first",
                             view->path);
     if (as_given(args, AS_OPTION_LABEL) && !is_stored(view))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--label: it names a stored run; use it with --store");
     return writes_trace ? as_export_streams_check(view->cli, err) : 0;
 }
@@ -47,24 +47,24 @@ int as_simulate_keep_check(const struct as_simulate_view *view, struct assay_err
 /* ---- As a trace of another tool -------------------------------------------------------------- */
 
 static int write_with_code(const struct as_simulate_view *view, struct as_trace *trace,
-                           struct assay_error *err)
+                           struct as_error *err)
 {
-    struct assay_experiment *experiment = NULL;
+    struct as_experiment *experiment = NULL;
     struct as_export_code code;
     if (view->run_id == 0)
         return as_export_streams(view->cli, trace, err);
-    AS_TRY(assay_experiment_read(view->path, &experiment, err));
+    AS_TRY(as_experiment_read(view->path, &experiment, err));
     int rc = as_export_code_read(experiment, trace, &code, err);
     trace->code = &code.code;
     if (rc == 0)
         rc = as_export_streams(view->cli, trace, err);
     as_export_code_fini(&code);
     trace->code = NULL;
-    assay_experiment_close(&experiment, rc == 0 ? err : NULL);
+    as_experiment_close(&experiment, rc == 0 ? err : NULL);
     return rc;
 }
 
-static int write_simulated_trace(struct as_simulate_view *view, struct assay_error *err)
+static int write_simulated_trace(struct as_simulate_view *view, struct as_error *err)
 {
     struct as_trace trace = {0};
     struct as_str place = {0};
@@ -87,12 +87,12 @@ static int write_simulated_trace(struct as_simulate_view *view, struct assay_err
 struct stored_case {
     struct as_simulate_view *view;
     const struct as_simulate_case *it;
-    struct assay_experiment *experiment;
+    struct as_experiment *experiment;
     int64_t run_id;
 };
 
 static int fill_simulated(void *context, const char *directory, struct as_import_counts *counts,
-                          struct assay_error *err)
+                          struct as_error *err)
 {
     const struct stored_case *stored = context;
     counts->length_ns = stored->it->result.total_ns;
@@ -101,37 +101,34 @@ static int fill_simulated(void *context, const char *directory, struct as_import
 }
 
 static int add_setting(const struct stored_case *stored, const char *name, uint64_t value,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     char text[24];
     snprintf(text, sizeof text, "%" PRIu64, value);
-    const struct assay_row_run_setting row = {
-        .run_id = stored->run_id, .name = name, .value = text};
-    return assay_experiment_add_run_setting(stored->experiment, &row, err);
+    const struct as_row_run_setting row = {.run_id = stored->run_id, .name = name, .value = text};
+    return as_experiment_add_run_setting(stored->experiment, &row, err);
 }
 
-static int add_times(const struct stored_case *stored, struct assay_error *err)
+static int add_times(const struct stored_case *stored, struct as_error *err)
 {
     const struct as_simulate_efficiency e = as_simulate_efficiency_of(stored->view);
-    const struct assay_row_simulation row = {.run_id = stored->run_id,
-                                             .total_ns = stored->it->result.total_ns,
-                                             .ideal_ns = stored->view->cases.at[0].result.total_ns,
-                                             .recorded_ns = {e.real_ns, e.is_recorded}};
-    return assay_experiment_add_simulation(stored->experiment, &row, err);
+    const struct as_row_simulation row = {.run_id = stored->run_id,
+                                          .total_ns = stored->it->result.total_ns,
+                                          .ideal_ns = stored->view->cases.at[0].result.total_ns,
+                                          .recorded_ns = {e.real_ns, e.is_recorded}};
+    return as_experiment_add_simulation(stored->experiment, &row, err);
 }
 
-static int add_speed_setting(const struct stored_case *stored, double speed,
-                             struct assay_error *err)
+static int add_speed_setting(const struct stored_case *stored, double speed, struct as_error *err)
 {
     char text[32];
     snprintf(text, sizeof text, "%.9g", speed);
-    const struct assay_row_run_setting row = {
-        .run_id = stored->run_id, .name = "cpu", .value = text};
-    return speed == 1 ? 0 : assay_experiment_add_run_setting(stored->experiment, &row, err);
+    const struct as_row_run_setting row = {.run_id = stored->run_id, .name = "cpu", .value = text};
+    return speed == 1 ? 0 : as_experiment_add_run_setting(stored->experiment, &row, err);
 }
 
 /* Times and settings. Limits that are not set have no row, nor have networks as between nodes. */
-static int add_facts(void *context, struct assay_error *err)
+static int add_facts(void *context, struct as_error *err)
 {
     const struct stored_case *stored = context;
     const struct as_simulate_machine *machine = &stored->it->machine;
@@ -170,7 +167,7 @@ static int add_facts(void *context, struct assay_error *err)
 
 /* "simulate: latency=2us", or the user's label with the case of a sweep. */
 static int name_run(const struct as_simulate_view *view, const struct as_simulate_case *it,
-                    struct as_str *label, struct assay_error *err)
+                    struct as_str *label, struct as_error *err)
 {
     const char *given = view->cli->args.value[AS_OPTION_LABEL];
     const bool is_sweep = it->kind == AS_SIMULATE_SWEEP;
@@ -179,7 +176,7 @@ static int name_run(const struct as_simulate_view *view, const struct as_simulat
     return label->failed ? as_error_nomem(err, "the label of a run") : 0;
 }
 
-static int store_case(struct stored_case *stored, struct assay_error *err)
+static int store_case(struct stored_case *stored, struct as_error *err)
 {
     struct as_simulate_view *view = stored->view;
     struct as_import_counts counts;
@@ -198,31 +195,31 @@ static int store_case(struct stored_case *stored, struct assay_error *err)
     if (rc == 0)
         rc = as_import_streams(stored->experiment, &source, &stored->run_id, &counts, err);
     if (rc == 0)
-        rc = assay_experiment_batch(stored->experiment, add_facts, stored, err);
+        rc = as_experiment_batch(stored->experiment, add_facts, stored, err);
     if (rc == 0)
-        rc = assay_analytics_run(stored->experiment, stored->run_id, stored->run_id, err);
+        rc = as_analytics_run(stored->experiment, stored->run_id, stored->run_id, err);
     if (rc == 0)
         as_cli_note(view->cli, "simulate: run %" PRId64 " of %s is '%s'", stored->run_id,
                     view->path, as_str_z(&label));
     else if (stored->run_id)
-        assay_experiment_remove_run(stored->experiment, stored->run_id, NULL);
+        as_experiment_remove_run(stored->experiment, stored->run_id, NULL);
     as_str_fini(&command);
     as_str_fini(&label);
     return rc;
 }
 
-static int check_number_of_runs(const struct as_simulate_view *view, struct assay_error *err)
+static int check_number_of_runs(const struct as_simulate_view *view, struct as_error *err)
 {
     size_t n = 0;
     as_vec_foreach (&view->cases, it)
         n += it->kind == AS_SIMULATE_SWEEP;
     return n <= STORED_RUNS_MAX
                ? 0
-               : as_error_set(err, ASSAY_ERR_USAGE,
-                              "--store: more than %u runs; sweep fewer values", STORED_RUNS_MAX);
+               : as_error_set(err, AS_ERR_USAGE, "--store: more than %u runs; sweep fewer values",
+                              STORED_RUNS_MAX);
 }
 
-static int store_runs(struct as_simulate_view *view, struct assay_error *err)
+static int store_runs(struct as_simulate_view *view, struct as_error *err)
 {
     struct stored_case stored = {.view = view};
     const struct as_simulate_case *shown = as_simulate_shown(view);
@@ -230,18 +227,18 @@ static int store_runs(struct as_simulate_view *view, struct assay_error *err)
     if (!is_stored(view))
         return 0;
     AS_TRY(check_number_of_runs(view, err));
-    AS_TRY(assay_experiment_open(view->path, &stored.experiment, err));
+    AS_TRY(as_experiment_open(view->path, &stored.experiment, err));
     as_vec_foreach (&view->cases, it)
         if (rc == 0 && (it == shown || it->kind == AS_SIMULATE_SWEEP)) {
             stored.it = it;
             stored.run_id = 0;
             rc = store_case(&stored, err);
         }
-    const int closed = assay_experiment_close(&stored.experiment, rc < 0 ? NULL : err);
+    const int closed = as_experiment_close(&stored.experiment, rc < 0 ? NULL : err);
     return rc < 0 ? rc : closed;
 }
 
-int as_simulate_keep(struct as_simulate_view *view, struct assay_error *err)
+int as_simulate_keep(struct as_simulate_view *view, struct as_error *err)
 {
     AS_TRY(write_simulated_trace(view, err));
     return store_runs(view, err);

@@ -22,7 +22,7 @@
 
 static bool parse_latency(const char *text, int64_t *ns)
 {
-    static const struct as_unit units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    static const struct as_unit_factor units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
     double value;
     if (strcmp(text, "0") == 0) {
         *ns = 0;
@@ -37,7 +37,7 @@ static bool parse_latency(const char *text, int64_t *ns)
 
 static bool parse_bandwidth(const char *text, uint64_t *bps)
 {
-    static const struct as_unit units[] = {
+    static const struct as_unit_factor units[] = {
         {"B/s", 1},           {"kB/s", 1e3},           {"MB/s", 1e6},
         {"GB/s", 1e9},        {"TB/s", 1e12},          {"KiB/s", 1024},
         {"MiB/s", 1048576.0}, {"GiB/s", 1073741824.0}, {"Gbit/s", 1.25e8}};
@@ -66,7 +66,7 @@ static bool parse_number(const char *text, uint32_t *out)
 /* "2x", "0.5x". */
 static bool parse_speed(const char *text, double *out)
 {
-    static const struct as_unit units[] = {{"x", 1}, {"", 1}};
+    static const struct as_unit_factor units[] = {{"x", 1}, {"", 1}};
     return as_unit_parse(text, units, 2, out) && *out >= SPEED_MIN && *out <= SPEED_MAX;
 }
 
@@ -127,7 +127,7 @@ static const struct {
 
 static bool set_eager(struct as_machine_model *model, const char *text)
 {
-    struct assay_error ignored;
+    struct as_error ignored;
     if (strcmp(text, "inf") == 0)
         model->eager_b = UINT64_MAX;
     else if (strcmp(text, "0") == 0)
@@ -202,12 +202,12 @@ static void settle_machine(struct as_simulate_machine *machine)
 /* ---- Speeds ---------------------------------------------------------------------------------- */
 
 /* "FUNCTION=2x", "rank:3=2x", "node:1=0.5x". */
-static int add_speed(struct as_simulate_view *view, const char *text, struct assay_error *err)
+static int add_speed(struct as_simulate_view *view, const char *text, struct as_error *err)
 {
     const char *equals = strrchr(text, '=');
     struct as_speed speed = {.times = 1};
     if (!equals || equals == text || !parse_speed(equals + 1, &speed.times))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--cpu: invalid value '%s'; use FUNCTION=2x, rank:3=2x or node:0=0.5x, "
                             "with a speed from 1e-6 to 1e6",
                             text);
@@ -226,7 +226,7 @@ static int add_speed(struct as_simulate_view *view, const char *text, struct ass
     if (!speed.is_node && strncmp(name, "rank:", 5) != 0)
         speed.name = name;
     else if (!parse_number(name + 5, &speed.number))
-        return as_error_set(err, ASSAY_ERR_USAGE, "--cpu: invalid number in '%s'; use rank:3=2x",
+        return as_error_set(err, AS_ERR_USAGE, "--cpu: invalid number in '%s'; use rank:3=2x",
                             text);
     struct as_speed usual = speed;
     usual.times = 1;
@@ -240,7 +240,7 @@ static int add_speed(struct as_simulate_view *view, const char *text, struct ass
 
 static int add_case(struct as_simulate_view *view, enum as_simulate_kind kind,
                     const struct as_simulate_machine *machine, const char *name,
-                    struct assay_error *err)
+                    struct as_error *err)
 {
     struct as_simulate_case added = {.kind = kind, .machine = *machine};
     settle_machine(&added.machine);
@@ -253,20 +253,20 @@ static int add_case(struct as_simulate_view *view, enum as_simulate_kind kind,
 }
 
 static int set_options(const struct as_arguments *args, struct as_simulate_machine *machine,
-                       bool *is_asked, struct assay_error *err)
+                       bool *is_asked, struct as_error *err)
 {
     for (unsigned p = 0; p < SWEPT_PARAMETERS_N; p++) {
         const char *text = swept[p].option < 0 ? NULL : args->value[swept[p].option];
         *is_asked |= text != NULL;
         if (text && !set_parameter(machine, (enum swept_parameter)p, text))
-            return as_error_set(err, ASSAY_ERR_USAGE, "--%s: invalid value '%s'; %s", swept[p].word,
+            return as_error_set(err, AS_ERR_USAGE, "--%s: invalid value '%s'; %s", swept[p].word,
                                 text, swept[p].fix);
     }
     for (size_t i = 0; i < args->list[AS_OPTION_SIMULATE_COLLECTIVE].n; i++) {
         const char *text = args->list[AS_OPTION_SIMULATE_COLLECTIVE].at[i];
         *is_asked = true;
         if (!as_machine_set_collective(&machine->model, text))
-            return as_error_set(err, ASSAY_ERR_USAGE,
+            return as_error_set(err, AS_ERR_USAGE,
                                 "--collective: invalid value '%s'; use NAME=FACTOR:SIZE, such as "
                                 "allreduce=log:2max+log:max",
                                 text);
@@ -288,14 +288,14 @@ static int find_parameter(struct as_view word)
     return -1;
 }
 
-static int parse_sweep(const char *text, struct simulate_sweep *sweep, struct assay_error *err)
+static int parse_sweep(const char *text, struct simulate_sweep *sweep, struct as_error *err)
 {
     struct as_view rest = as_view_of(text), word;
     as_view_split(&rest, '=', &word);
     const int parameter = find_parameter(word);
     if (parameter < 0 || !rest.p || sweep->n == SWEPT_OPTIONS_MAX)
         return as_error_set(
-            err, ASSAY_ERR_USAGE,
+            err, AS_ERR_USAGE,
             "--sweep: invalid value '%s'; use OPTION=VALUE,VALUE with latency or another "
             "option of the machine, or with cpu",
             text);
@@ -307,11 +307,11 @@ static int parse_sweep(const char *text, struct simulate_sweep *sweep, struct as
 /* One case for each combination of the values from the `at`-th parameter on. */
 static int sweep_from(struct as_simulate_view *view, const struct simulate_sweep *sweep, size_t at,
                       const struct as_simulate_machine *machine, const char *name,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
     if (at == sweep->n) {
         if (view->cases.n >= SWEEP_CASES_MAX)
-            return as_error_set(err, ASSAY_ERR_USAGE,
+            return as_error_set(err, AS_ERR_USAGE,
                                 "--sweep: more than %u simulations; use fewer values",
                                 SWEEP_CASES_MAX);
         return add_case(view, AS_SIMULATE_SWEEP, machine, name, err);
@@ -328,7 +328,7 @@ static int sweep_from(struct as_simulate_view *view, const struct simulate_sweep
         if (value.failed || longer.failed)
             rc = as_error_nomem(err, "the simulations");
         else if (!set_parameter(&next, (enum swept_parameter)parameter, as_str_z(&value)))
-            rc = as_error_set(err, ASSAY_ERR_USAGE, "--sweep %s: invalid value '%s'; %s",
+            rc = as_error_set(err, AS_ERR_USAGE, "--sweep %s: invalid value '%s'; %s",
                               swept[parameter].word, as_str_z(&value), swept[parameter].fix);
         else
             rc = sweep_from(view, sweep, at + 1, &next, as_str_z(&longer), err);
@@ -340,7 +340,7 @@ static int sweep_from(struct as_simulate_view *view, const struct simulate_sweep
 
 /* A file says all of both networks. */
 static int read_machine(struct as_simulate_view *view, struct as_simulate_machine *asked,
-                        bool *is_asked, struct assay_error *err)
+                        bool *is_asked, struct as_error *err)
 {
     const char *path = view->cli->args.value[AS_OPTION_SIMULATE_MACHINE];
     char *text = NULL;
@@ -371,7 +371,7 @@ static int read_machine(struct as_simulate_view *view, struct as_simulate_machin
 
 /* The network with half of its costs. */
 static int add_halves(struct as_simulate_view *view, const struct as_simulate_machine *asked,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
     struct as_simulate_machine fast = *asked, wide = *asked;
     settle_machine(&fast);
@@ -388,7 +388,7 @@ static int add_halves(struct as_simulate_view *view, const struct as_simulate_ma
     return add_case(view, AS_SIMULATE_ALL_BANDWIDTH, &wide, "network bandwidth=inf", err);
 }
 
-int as_simulate_choose(struct as_simulate_view *view, struct assay_error *err)
+int as_simulate_choose(struct as_simulate_view *view, struct as_error *err)
 {
     const struct as_arguments *args = &view->cli->args;
     struct as_simulate_machine ideal = {0};
@@ -402,7 +402,7 @@ int as_simulate_choose(struct as_simulate_view *view, struct assay_error *err)
     AS_TRY(read_machine(view, &asked, &is_asked, err));
     AS_TRY(set_options(args, &asked, &is_asked, err));
     if (is_asked && as_given(args, AS_OPTION_SIMULATE_IDEAL))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--ideal: there are network options too; remove them or --ideal");
     for (size_t i = 0; i < args->list[AS_OPTION_SIMULATE_CPU].n; i++)
         AS_TRY(add_speed(view, args->list[AS_OPTION_SIMULATE_CPU].at[i], err));

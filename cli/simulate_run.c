@@ -7,8 +7,8 @@
 #include "stops.h"
 
 int as_simulate_open(const struct as_simulate_view *view, struct as_trace *trace,
-                     struct as_recorded *recorded, struct as_program *program,
-                     struct assay_error *err)
+                     struct as_recorded *recorded, struct as_simulated_program *program,
+                     struct as_error *err)
 {
     const char **name = as_calloc(view->speeds.n + 1, sizeof *name);
     if (!name)
@@ -27,16 +27,16 @@ int as_simulate_open(const struct as_simulate_view *view, struct as_trace *trace
     return rc;
 }
 
-static int check_speeds(const struct as_simulate_view *view, const struct as_program *program,
-                        struct assay_error *err)
+static int check_speeds(const struct as_simulate_view *view,
+                        const struct as_simulated_program *program, struct as_error *err)
 {
     as_vec_foreach (&view->speeds, speed) {
         if (!speed->name && !speed->is_node && speed->number >= program->rank_n)
-            return as_error_set(err, ASSAY_ERR_USAGE,
+            return as_error_set(err, AS_ERR_USAGE,
                                 "--cpu: rank %u is not one of the %u ranks; use rank:0 to rank:%u",
                                 speed->number, program->rank_n, program->rank_n - 1);
         if (speed->name && !view->streams)
-            return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+            return as_error_set(err, AS_ERR_UNSUPPORTED,
                                 "--cpu: a .dim file has no names of functions; use rank:N=2x");
     }
     return 0;
@@ -53,10 +53,10 @@ struct as_speed *as_simulate_speeds(const struct as_simulate_view *view,
 
 int as_simulate_case_run(const struct as_simulate_view *view, const struct as_simulate_case *it,
                          const char *directory, struct as_recorded *recorded,
-                         struct as_simulated *result, struct assay_error *err)
+                         struct as_simulated *result, struct as_error *err)
 {
     struct as_trace trace = {0};
-    struct as_program program = {0};
+    struct as_simulated_program program = {0};
     struct as_simulated_trace *copy = NULL;
     struct as_machine_model model = it->machine.model;
     model.speeds.at = as_simulate_speeds(view, it);
@@ -79,7 +79,7 @@ int as_simulate_case_run(const struct as_simulate_view *view, const struct as_si
 }
 
 int as_simulate_write_streams(struct as_simulate_view *view, const struct as_simulate_case *it,
-                              const char *directory, struct assay_error *err)
+                              const char *directory, struct as_error *err)
 {
     struct as_recorded recorded = {0};
     struct as_simulated result = {0};

@@ -353,7 +353,7 @@ static void show_text(const struct as_simulate_view *view)
     show_ranks(view);
 }
 
-int as_simulate_show(struct as_simulate_view *view, struct assay_error *err)
+int as_simulate_show(struct as_simulate_view *view, struct as_error *err)
 {
     (void)err;
     view->shown = as_simulate_shown(view);

@@ -12,14 +12,14 @@
 
 /* Seconds; 0: not given. */
 static int parse_option_seconds(const char *option, const char *text, double *out,
-                                struct assay_error *err)
+                                struct as_error *err)
 {
-    static const struct as_unit units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}};
+    static const struct as_unit_factor units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}};
     *out = 0;
     if (!text)
         return 0;
     if (!as_unit_parse(text, units, sizeof units / sizeof *units, out) || !(*out > 0) || *out > 1e9)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "%s: invalid time '%s'; use seconds, ms or us, such as 0.5 or 200ms",
                             option, text);
     return 0;
@@ -33,7 +33,7 @@ static const struct {
                {"WINCH", SIGWINCH}, {"URG", SIGURG},       {"CONT", SIGCONT},
                {"IO", SIGIO},       {"VTALRM", SIGVTALRM}, {"PROF", SIGPROF}};
 
-static int parse_toggle_signal(const char *text, int *out, struct assay_error *err)
+static int parse_toggle_signal(const char *text, int *out, struct as_error *err)
 {
     *out = 0;
     if (!text)
@@ -47,7 +47,7 @@ static int parse_toggle_signal(const char *text, int *out, struct assay_error *e
             *out = signals[i].number;
     if (*out)
         return 0;
-    return as_error_set(err, ASSAY_ERR_USAGE,
+    return as_error_set(err, AS_ERR_USAGE,
                         "--toggle-signal: invalid signal '%s'; use USR1, USR2, HUP, WINCH, URG, "
                         "CONT, IO, VTALRM or PROF",
                         text);
@@ -59,7 +59,7 @@ static uint32_t counter_bit(struct as_view name)
     static const struct {
         const char *word;
         uint32_t bit;
-    } counters[] = {ASSAY_TRACE_COUNTERS(COUNTER)};
+    } counters[] = {AS_TRACED_COUNTERS(COUNTER)};
 #undef COUNTER
     for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
         if (as_view_equal(name, as_view_of(counters[i].word)))
@@ -67,14 +67,14 @@ static uint32_t counter_bit(struct as_view name)
     return 0;
 }
 
-static int parse_os_counters(const char *text, uint32_t *out, struct assay_error *err)
+static int parse_os_counters(const char *text, uint32_t *out, struct as_error *err)
 {
     struct as_view rest = as_view_of(text), part;
     *out = 0;
     while (text && as_view_split(&rest, ',', &part)) {
         const uint32_t bit = counter_bit(as_view_trim(part));
         if (!bit)
-            return as_error_set(err, ASSAY_ERR_USAGE,
+            return as_error_set(err, AS_ERR_USAGE,
                                 "--os-counters: invalid value '%.*s'; use switches, faults, "
                                 "memory or network, separated by commas",
                                 (int)part.n, part.p);
@@ -83,8 +83,8 @@ static int parse_os_counters(const char *text, uint32_t *out, struct assay_error
     return 0;
 }
 
-int as_trace_control_parse(const struct as_arguments *args, struct assay_trace_options *o,
-                           struct assay_error *err)
+int as_trace_control_parse(const struct as_arguments *args, struct as_trace_options *o,
+                           struct as_error *err)
 {
     AS_TRY(parse_option_seconds("--delay", args->value[AS_OPTION_TRACE_DELAY], &o->delay_s, err));
     AS_TRY(parse_option_seconds("--duration", args->value[AS_OPTION_TRACE_DURATION], &o->duration_s,
@@ -94,17 +94,17 @@ int as_trace_control_parse(const struct as_arguments *args, struct assay_trace_o
     AS_TRY(parse_option_seconds("--os-interval", args->value[AS_OPTION_TRACE_COUNTERS_TIME],
                                 &o->counters_s, err));
     if (!(o->counters_s > 0))
-        o->counters_s = ASSAY_TRACE_COUNTERS_MS / 1e3;
+        o->counters_s = AS_TRACED_COUNTERS_MS / 1e3;
     o->events = args->value[AS_OPTION_TRACE_EVENTS];
     if (o->events && o->burst_s > 0)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--counters: calls are summed with --burst, so nothing reads them; "
                             "remove one of the two");
     AS_TRY(parse_toggle_signal(args->value[AS_OPTION_TRACE_SIGNAL], &o->toggle_signal, err));
     o->while_file = args->value[AS_OPTION_TRACE_WHILE];
     o->start_off = as_given(args, AS_OPTION_TRACE_START_OFF);
     if (o->duration_s > 0 && o->duration_s <= o->delay_s)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--duration: not longer than --delay, so nothing would be recorded; "
                             "raise it (both count from the start of the program)");
     return 0;

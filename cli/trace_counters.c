@@ -160,7 +160,7 @@ static struct as_sheet sheet_of_ipc(struct ipc_rows *rows)
 }
 
 static int write_ipc_text(struct as_cli *cli, const struct as_parallel *parallel,
-                          struct assay_error *err)
+                          struct as_error *err)
 {
     struct ipc_rows rows;
     struct as_str same = {0};
@@ -177,7 +177,7 @@ static int write_ipc_text(struct as_cli *cli, const struct as_parallel *parallel
 }
 
 int as_trace_counters_text(struct as_cli *cli, const struct as_parallel *parallel,
-                           struct assay_error *err)
+                           struct as_error *err)
 {
     struct as_sheet sheet = sheet_of(parallel);
     struct as_str same = {0};

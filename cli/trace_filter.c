@@ -28,7 +28,7 @@ static void note_kept(const struct as_cli *cli, const struct as_filter_choice *c
     as_str_fini(&names);
 }
 
-int as_filter_choose(struct as_cli *cli, struct as_filter_choice *out, struct assay_error *err)
+int as_filter_choose(struct as_cli *cli, struct as_filter_choice *out, struct as_error *err)
 {
     *out = (struct as_filter_choice){.path = cli->args.value[AS_OPTION_TRACE_FILTER]};
     if (!out->path)

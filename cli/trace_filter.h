@@ -14,7 +14,7 @@ struct as_filter_choice {
 
 /* Reads and checks the file of --filter, and says what of it has no effect. Release it in any case.
  */
-int as_filter_choose(struct as_cli *cli, struct as_filter_choice *out, struct assay_error *err);
+int as_filter_choose(struct as_cli *cli, struct as_filter_choice *out, struct as_error *err);
 void as_filter_choice_fini(struct as_filter_choice *choice);
 
 /* Notes that the filter left out calls; 0: it left out none. */

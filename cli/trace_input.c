@@ -14,30 +14,29 @@
 #include "stops.h"
 
 static int open_streams(const char *path, int64_t run, struct as_trace_input *out,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
-    struct assay_experiment *experiment = NULL;
+    struct as_experiment *experiment = NULL;
     char directory[4096];
     struct stat st;
     int64_t run_n;
-    AS_TRY(assay_experiment_read(path, &experiment, err));
+    AS_TRY(as_experiment_read(path, &experiment, err));
     int rc = as_report_run(experiment, run, &out->run_id, &run_n, err);
     if (rc == 0)
-        rc = assay_experiment_run_directory(experiment, out->run_id, directory, sizeof directory,
-                                            err);
-    assay_experiment_close(&experiment, rc == 0 ? err : NULL);
+        rc = as_experiment_run_directory(experiment, out->run_id, directory, sizeof directory, err);
+    as_experiment_close(&experiment, rc == 0 ? err : NULL);
     AS_TRY(rc);
     as_str_appendf(&out->streams, "%s/trace", directory);
     if (out->streams.failed)
         return as_error_nomem(err, path);
     return stat(as_str_z(&out->streams), &st) == 0
                ? 0
-               : as_error_set(err, ASSAY_ERR_NOT_FOUND,
+               : as_error_set(err, AS_ERR_NOT_FOUND,
                               "%s: run %lld has no trace; record one with 'assay trace'", path,
                               (long long)out->run_id);
 }
 
-int as_trace_input_place(struct as_str *path, struct assay_error *err)
+int as_trace_input_place(struct as_str *path, struct as_error *err)
 {
     const char *place = getenv("TMPDIR");
     as_str_appendf(path, "%s/assay-trace-XXXXXX", place && *place ? place : "/tmp");
@@ -46,23 +45,22 @@ int as_trace_input_place(struct as_str *path, struct assay_error *err)
     as_stops_note(); /* the directory is to be removed */
     if (mkdtemp(path->p))
         return 0;
-    as_error_set(err, ASSAY_ERR_IO,
+    as_error_set(err, AS_ERR_IO,
                  "%s: a temporary directory cannot be made: %m; set TMPDIR to one that can be "
                  "written",
                  as_str_z(path));
     as_str_fini(path);
-    return ASSAY_ERR_IO;
+    return AS_ERR_IO;
 }
 
 /* A trace of another tool becomes one of ours for the time being. */
 static int import_streams(const char *path, enum as_import_kind kind, struct as_trace_input *out,
-                          struct assay_error *err)
+                          struct as_error *err)
 {
     AS_TRY(as_trace_input_place(&out->streams, err));
     const int rc = (kind == AS_IMPORT_PRV ? as_prv_import : as_otf2_import)(
         path, as_str_z(&out->streams), &out->counts, err);
-    return rc < 0 || !as_stops_came() ? rc
-                                      : as_error_set(err, ASSAY_ERR_LIMIT, "%s: stopped", path);
+    return rc < 0 || !as_stops_came() ? rc : as_error_set(err, AS_ERR_LIMIT, "%s: stopped", path);
 }
 
 /* An experiment is a directory too: an archive of OTF2 has its anchor in it. */
@@ -79,7 +77,7 @@ static enum as_import_kind foreign_kind(const char *path, bool is_directory)
 }
 
 int as_trace_input_open(const char *path, int64_t run, struct as_trace_input *out,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     struct stat st;
     *out = (struct as_trace_input){0};
@@ -91,7 +89,7 @@ int as_trace_input_open(const char *path, int64_t run, struct as_trace_input *ou
     if (!is_there && as_import_names_trace(path))
         return as_foreign_fail(path, "the trace", ENOENT, err);
     if (is_there && S_ISREG(st.st_mode))
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: it is not a trace; use an experiment, a .prv, an OTF2 archive or "
                             "a .dim file",
                             path);

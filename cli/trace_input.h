@@ -22,10 +22,10 @@ struct as_trace_input {
  * Errors: NOT_FOUND (no file, no trace), CORRUPT (no trace), IO, NOMEM, those of the import.
  */
 int as_trace_input_open(const char *path, int64_t run, struct as_trace_input *out,
-                        struct assay_error *err);
+                        struct as_error *err);
 /* Makes a temporary directory for streams, by TMPDIR; signals are noted from now on. The caller
  * removes it. `path` is empty after an error. Errors: IO, NOMEM. */
-int as_trace_input_place(struct as_str *path, struct assay_error *err);
+int as_trace_input_place(struct as_str *path, struct as_error *err);
 /* Notes lines of a foreign file that make no sense. */
 void as_trace_input_note(const struct as_cli *cli, const char *path,
                          const struct as_trace_input *input);

@@ -37,16 +37,16 @@ static const struct as_field sampled[SAMPLED_COLUMNS] = {
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-static int copy_text(struct assay_rows *row, int column, char **out)
+static int copy_text(struct as_rows *row, int column, char **out)
 {
-    const char *text = assay_rows_text(row, column);
+    const char *text = as_rows_text(row, column);
     *out = NULL;
     if (!text)
         return 0;
     const size_t n = strlen(text) + 1;
     *out = as_malloc(n);
     if (!*out)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     memcpy(*out, text, n);
     return 0;
 }
@@ -61,13 +61,13 @@ static void drop_row(struct as_trace_sample_row *row)
     as_free(row->caller);
 }
 
-static int add_sample_row(void *context, struct assay_rows *row, struct assay_error *err)
+static int add_sample_row(void *context, struct as_rows *row, struct as_error *err)
 {
     struct as_trace_sample_list *list = context;
-    struct as_trace_sample_row it = {.number = assay_rows_integer(row, 0),
-                                     .n = assay_rows_integer(row, 7),
-                                     .time_s = assay_rows_real(row, 8),
-                                     .share_pct = assay_rows_real(row, 9)};
+    struct as_trace_sample_row it = {.number = as_rows_integer(row, 0),
+                                     .n = as_rows_integer(row, 7),
+                                     .time_s = as_rows_real(row, 8),
+                                     .share_pct = as_rows_real(row, 9)};
     const int rc = copy_text(row, 1, &it.who) | copy_text(row, 2, &it.state) |
                    copy_text(row, 3, &it.routine) | copy_text(row, 4, &it.function) |
                    copy_text(row, 5, &it.place) | copy_text(row, 6, &it.caller);
@@ -77,8 +77,8 @@ static int add_sample_row(void *context, struct assay_rows *row, struct assay_er
     return as_error_nomem(err, "samples of a trace");
 }
 
-int as_trace_samples_read(struct assay_experiment *experiment, int64_t run_id,
-                          struct as_trace_sample_list *out, struct assay_error *err)
+int as_trace_samples_read(struct as_experiment *experiment, int64_t run_id,
+                          struct as_trace_sample_list *out, struct as_error *err)
 {
     *out = (struct as_trace_sample_list){0};
     return as_query_each(experiment, AS_QUERY_TRACE_SAMPLES, run_id, add_sample_row, out, err);
@@ -120,7 +120,7 @@ static void fill_sample_row(void *context, size_t row, struct as_cell *cell)
 }
 
 int as_trace_samples_text(struct as_cli *cli, const struct as_trace_sample_list *list,
-                          struct assay_error *err)
+                          struct as_error *err)
 {
     struct shown_samples shown = {.list = list, .is_text = true};
     struct as_sheet sheet = {sampled, SAMPLED_COLUMNS, 0, &shown, fill_sample_row};

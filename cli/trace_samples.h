@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Computation of threads between events, from the samples among them. */
-#ifndef ASSAY_CLI_TRACE_SAMPLES_H
-#define ASSAY_CLI_TRACE_SAMPLES_H
+#ifndef AS_CLI_TRACE_SAMPLES_H
+#define AS_CLI_TRACE_SAMPLES_H
 
 #include "base/vec.h"
 #include "experiment/experiment.h"
@@ -17,13 +17,13 @@ struct as_trace_sample_row {
 struct as_trace_sample_list {
     AS_VEC(struct as_trace_sample_row) row;
 };
-int as_trace_samples_read(struct assay_experiment *experiment, int64_t run_id,
-                          struct as_trace_sample_list *out, struct assay_error *err);
+int as_trace_samples_read(struct as_experiment *experiment, int64_t run_id,
+                          struct as_trace_sample_list *out, struct as_error *err);
 void as_trace_samples_fini(struct as_trace_sample_list *list);
 
 /* Prints the samples with the most time between calls, by thread. */
 int as_trace_samples_text(struct as_cli *cli, const struct as_trace_sample_list *list,
-                          struct assay_error *err);
+                          struct as_error *err);
 /* All, under "samples". */
 void as_trace_samples_facts(struct as_facts *facts, const struct as_trace_sample_list *list);
 

@@ -228,7 +228,7 @@ static void show_sentences(const struct score_view *view)
 }
 
 static int show_score_text(const struct score_view *view, const struct as_sheet *types,
-                           const struct as_sheet *rows, struct assay_error *err)
+                           const struct as_sheet *rows, struct as_error *err)
 {
     struct as_str same = {0};
     show_sentences(view);
@@ -315,8 +315,7 @@ static size_t append_rules(struct as_str *to, const struct as_score *score)
     return n;
 }
 
-static int write_filter_file(struct as_cli *cli, const struct as_score *score,
-                             struct assay_error *err)
+static int write_filter_file(struct as_cli *cli, const struct as_score *score, struct as_error *err)
 {
     const char *path = cli->args.value[AS_OPTION_TRACE_WRITE_FILTER];
     if (!path)
@@ -333,22 +332,22 @@ static int write_filter_file(struct as_cli *cli, const struct as_score *score,
 
 /* ---- The verb ------------------------------------------------------------------------------ */
 
-int as_score_asked(const struct as_cli *cli, bool *out, struct assay_error *err)
+int as_score_asked(const struct as_cli *cli, bool *out, struct as_error *err)
 {
     const struct as_arguments *args = &cli->args;
     const bool dry = as_given(args, AS_OPTION_TRACE_DRY_RUN);
     *out = as_given(args, AS_OPTION_TRACE_SCORE);
     if (*out && (dry || args->positional_n))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--score: reads an experiment and runs nothing; remove the command "
                             "and --dry-run, or --score");
     if (as_given(args, AS_OPTION_TRACE_WRITE_FILTER) && !*out && !dry)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--write-filter: needs --score EXP or --dry-run; add one of them");
     return 0;
 }
 
-static int show_score(struct score_view *view, struct assay_error *err)
+static int show_score(struct score_view *view, struct as_error *err)
 {
     const struct as_score *score = view->score;
     const struct as_sheet types = {type_columns, SCORE_OF_TYPES, count_types(score), view,
@@ -363,7 +362,7 @@ static int show_score(struct score_view *view, struct assay_error *err)
     return write_filter_file(view->cli, score, err);
 }
 
-static double record_ns_of(struct assay_experiment *experiment, int64_t run_id,
+static double record_ns_of(struct as_experiment *experiment, int64_t run_id,
                            const struct as_trace *trace)
 {
     char directory[4096];
@@ -371,21 +370,21 @@ static double record_ns_of(struct assay_experiment *experiment, int64_t run_id,
     as_vec_foreach (&trace->process, process)
         as_vec_foreach (&process->thread, stream)
             uses_counter &= as_trace_stream_facts(*stream)->clock == AS_TRACE_TSC;
-    if (assay_experiment_run_directory(experiment, run_id, directory, sizeof directory, NULL) < 0)
+    if (as_experiment_run_directory(experiment, run_id, directory, sizeof directory, NULL) < 0)
         return (double)NAN;
     return as_trace_record_ns(directory, uses_counter);
 }
 
-static int score_run(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
-                     const char *name, bool is_dry, struct assay_error *err)
+static int score_run(struct as_cli *cli, struct as_experiment *experiment, int64_t run_id,
+                     const char *name, bool is_dry, struct as_error *err)
 {
     struct as_filter_choice choice = {0};
     struct as_trace trace;
     struct as_score score = {0};
     struct score_view view = {cli, &score, &choice, is_dry};
     int rc = as_run_trace_open(experiment, run_id, &trace, err);
-    if (rc == ASSAY_ERR_NOT_FOUND)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+    if (rc == AS_ERR_NOT_FOUND)
+        return as_error_set(err, AS_ERR_NOT_FOUND,
                             "%s: run %lld has no trace; run 'assay trace', or 'assay trace "
                             "--dry-run' for the beginning only",
                             name, (long long)run_id);
@@ -402,36 +401,36 @@ static int score_run(struct as_cli *cli, struct assay_experiment *experiment, in
     return rc;
 }
 
-int as_score_run(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
-                 struct assay_error *err)
+int as_score_run(struct as_cli *cli, struct as_experiment *experiment, int64_t run_id,
+                 struct as_error *err)
 {
     return score_run(cli, experiment, run_id, "the run", true, err);
 }
 
 /* Finds out if the trace has only the beginning of the run, as with --dry-run. */
-static int find_partial(struct assay_experiment *experiment, int64_t run_id, bool *out,
-                        struct assay_error *err)
+static int find_partial(struct as_experiment *experiment, int64_t run_id, bool *out,
+                        struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     AS_TRY(as_query_open_of(experiment, AS_QUERY_TRACE_PARTIAL, run_id, &rows, err));
-    const int rc = assay_rows_next(rows, err);
+    const int rc = as_rows_next(rows, err);
     *out = rc > 0;
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
-int as_score_experiment(struct as_cli *cli, struct assay_error *err)
+int as_score_experiment(struct as_cli *cli, struct as_error *err)
 {
     const char *name = cli->args.value[AS_OPTION_TRACE_SCORE];
-    struct assay_experiment *experiment = NULL;
+    struct as_experiment *experiment = NULL;
     int64_t run_id, run_n;
-    AS_TRY(assay_experiment_read(name, &experiment, err));
+    AS_TRY(as_experiment_read(name, &experiment, err));
     bool is_partial = false;
     int rc = as_report_run(experiment, 0, &run_id, &run_n, err);
     if (rc == 0)
         rc = find_partial(experiment, run_id, &is_partial, err);
     if (rc == 0)
         rc = score_run(cli, experiment, run_id, name, is_partial, err);
-    assay_experiment_close(&experiment, rc == 0 ? err : NULL);
+    as_experiment_close(&experiment, rc == 0 ? err : NULL);
     return rc;
 }

@@ -8,12 +8,12 @@
 
 /* Sets `out` if a score of an existing trace is requested: then the verb runs nothing. Errors:
  * USAGE. */
-int as_score_asked(const struct as_cli *cli, bool *out, struct assay_error *err);
+int as_score_asked(const struct as_cli *cli, bool *out, struct as_error *err);
 /* Prints the score of the experiment of --score. */
-int as_score_experiment(struct as_cli *cli, struct assay_error *err);
+int as_score_experiment(struct as_cli *cli, struct as_error *err);
 /* Prints the score of the run that was just recorded. `is_begun`: only its beginning was
  * recorded. */
-int as_score_run(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
-                 struct assay_error *err);
+int as_score_run(struct as_cli *cli, struct as_experiment *experiment, int64_t run_id,
+                 struct as_error *err);
 
 #endif

@@ -10,6 +10,6 @@
 
 /* Shows what was tried in an experiment; NOT_FOUND where nothing was. Sets the exit status: 0 when
  * something gains, 3 when nothing does. */
-int as_try_show(struct as_cli *cli, struct assay_experiment *experiment, struct assay_error *err);
+int as_try_show(struct as_cli *cli, struct as_experiment *experiment, struct as_error *err);
 
 #endif

@@ -43,83 +43,83 @@ enum {
     WHY
 };
 
-static bool is_known(struct assay_rows *rows, int column)
+static bool is_known(struct as_rows *rows, int column)
 {
-    return assay_rows_kind(rows, column) != ASSAY_CELL_NULL;
+    return as_rows_kind(rows, column) != AS_SQL_CELL_NULL;
 }
 
-static bool is_verdict(struct assay_rows *rows, const char *word)
+static bool is_verdict(struct as_rows *rows, const char *word)
 {
-    return strcmp(assay_rows_text(rows, VERDICT), word) == 0;
+    return strcmp(as_rows_text(rows, VERDICT), word) == 0;
 }
 
-static bool is_gain(struct assay_rows *rows)
+static bool is_gain(struct as_rows *rows)
 {
-    return is_verdict(rows, assay_trial_word(ASSAY_TRIAL_GAIN));
+    return is_verdict(rows, as_trial_word(AS_TRIAL_GAIN));
 }
 
-static void count_try(struct try_counts *counts, struct assay_rows *rows)
+static void count_try(struct try_counts *counts, struct as_rows *rows)
 {
-    const bool ran = !is_verdict(rows, assay_trial_word(ASSAY_TRIAL_NOT_RUN)) &&
-                     !is_verdict(rows, assay_trial_word(ASSAY_TRIAL_SAME));
+    const bool ran = !is_verdict(rows, as_trial_word(AS_TRIAL_NOT_RUN)) &&
+                     !is_verdict(rows, as_trial_word(AS_TRIAL_SAME));
 
     counts->all++;
     counts->ran += ran;
-    counts->decided += ran && !is_verdict(rows, assay_trial_word(ASSAY_TRIAL_OPEN));
+    counts->decided += ran && !is_verdict(rows, as_trial_word(AS_TRIAL_OPEN));
     counts->gains += is_gain(rows);
 }
 
 /* ---- The table ----------------------------------------------------------------------------- */
 
-static void cell_signed(struct as_table *table, struct assay_rows *rows, int column)
+static void cell_signed(struct as_table *table, struct as_rows *rows, int column)
 {
     if (is_known(rows, column))
-        as_table_f(table, "%+.2f", -assay_rows_real(rows, column));
+        as_table_f(table, "%+.2f", -as_rows_real(rows, column));
     else
         as_table_string(table, NULL);
 }
 
-static void try_row(struct as_table *table, struct assay_rows *rows)
+static void try_row(struct as_table *table, struct as_rows *rows)
 {
     const bool bounded = is_known(rows, RATIO_HIGH);
 
     if (is_known(rows, RATIO))
-        as_table_f(table, "%+.1f %%", 100 * (assay_rows_real(rows, RATIO) - 1));
+        as_table_f(table, "%+.1f %%", 100 * (as_rows_real(rows, RATIO) - 1));
     else
         as_table_string(table, NULL);
     if (is_gain(rows))
         as_table_style(table, AS_STYLE_GREEN);
-    else if (is_verdict(rows, assay_trial_word(ASSAY_TRIAL_HARM)))
+    else if (is_verdict(rows, as_trial_word(AS_TRIAL_HARM)))
         as_table_style(table, AS_STYLE_RED);
     if (bounded)
-        as_table_f(table, "%+.1f to %+.1f", 100 * (assay_rows_real(rows, RATIO_LOW) - 1),
-                   100 * (assay_rows_real(rows, RATIO_HIGH) - 1));
+        as_table_f(table, "%+.1f to %+.1f", 100 * (as_rows_real(rows, RATIO_LOW) - 1),
+                   100 * (as_rows_real(rows, RATIO_HIGH) - 1));
     else
         as_table_string(table, NULL);
     cell_signed(table, rows, GAIN_S);
-    as_table_u64(table, (uint64_t)assay_rows_integer(rows, N));
-    as_table_string(table, assay_rows_text(rows, VERDICT));
-    as_table_string(table, assay_rows_text(rows, NAME));
+    as_table_u64(table, (uint64_t)as_rows_integer(rows, N));
+    as_table_string(table, as_rows_text(rows, VERDICT));
+    as_table_string(table, as_rows_text(rows, NAME));
 }
 
-static int fill_tries(struct as_table *table, struct assay_rows *rows, size_t limit,
-                      struct try_counts *counts, double *base_s, struct assay_error *err)
+static int fill_tries(struct as_table *table, struct as_rows *rows, size_t limit,
+                      struct try_counts *counts, double *base_s, struct as_error *err)
 {
     int rc;
 
     *base_s = NAN;
-    while ((rc = assay_rows_next(rows, err)) > 0) {
+    while ((rc = as_rows_next(rows, err)) > 0) {
         count_try(counts, rows);
         if (counts->all <= limit)
             try_row(table, rows);
         if (is_known(rows, BASE_S))
-            *base_s = assay_rows_real(rows, BASE_S);
+            *base_s = as_rows_real(rows, BASE_S);
     }
     return rc;
 }
 
-static int show_table(struct as_cli *cli, struct assay_rows *rows, struct try_counts *counts,
-                      struct assay_error *err)
+static int show_table(struct as_cli *cli, struct as_rows *rows, struct try_counts *counts,
+                      struct as_error *err)
 {
     const struct as_column column[] = {{.title = "time", .align = AS_ALIGN_RIGHT},
                                        {.title = "interval", .align = AS_ALIGN_RIGHT},
@@ -168,21 +168,20 @@ static void print_try_line(struct as_cli *cli, const char *title, const char *te
 }
 
 /* "-1.92 s +-0.06 of 5.40 s, same results". */
-static void write_measured(struct as_cli *cli, struct assay_rows *rows)
+static void write_measured(struct as_cli *cli, struct as_rows *rows)
 {
     char text[400];
-    const double gain = assay_rows_real(rows, GAIN_S);
-    const double half =
-        (assay_rows_real(rows, GAIN_HIGH_S) - assay_rows_real(rows, GAIN_LOW_S)) / 2;
+    const double gain = as_rows_real(rows, GAIN_S);
+    const double half = (as_rows_real(rows, GAIN_HIGH_S) - as_rows_real(rows, GAIN_LOW_S)) / 2;
 
     snprintf(text, sizeof text, "%+.2f s %s%.2f of %.2f s, %s", -gain,
-             assay_report_locale_is_utf8() ? "\302\261" : "+-", half, assay_rows_real(rows, BASE_S),
-             is_known(rows, RESULT) ? assay_rows_text(rows, RESULT) : "results not compared");
+             as_report_locale_is_utf8() ? "\302\261" : "+-", half, as_rows_real(rows, BASE_S),
+             is_known(rows, RESULT) ? as_rows_text(rows, RESULT) : "results not compared");
     print_try_line(cli, "measured", text);
 }
 
 /* Prints the command and the changes of a trial, if there are any. */
-static void write_try(struct as_cli *cli, struct assay_rows *rows)
+static void write_try(struct as_cli *cli, struct as_rows *rows)
 {
     const bool measured =
         is_known(rows, RATIO_HIGH) &&
@@ -191,26 +190,26 @@ static void write_try(struct as_cli *cli, struct assay_rows *rows)
     if (!measured && !is_known(rows, SAID))
         return;
     as_cli_print(cli, "\n");
-    as_cli_styled(cli, AS_STYLE_BOLD, assay_rows_text(rows, NAME));
-    as_cli_print(cli, ": %s\n", assay_rows_text(rows, TITLE));
+    as_cli_styled(cli, AS_STYLE_BOLD, as_rows_text(rows, NAME));
+    as_cli_print(cli, ": %s\n", as_rows_text(rows, TITLE));
     if (is_known(rows, SAID))
-        print_try_line(cli, assay_rows_text(rows, VERDICT), assay_rows_text(rows, SAID));
+        print_try_line(cli, as_rows_text(rows, VERDICT), as_rows_text(rows, SAID));
     if (!measured)
         return;
     write_measured(cli, rows);
     if (is_known(rows, WHY))
-        print_try_line(cli, "changed", assay_rows_text(rows, WHY));
+        print_try_line(cli, "changed", as_rows_text(rows, WHY));
     if (!is_verdict(rows, "harm") && is_known(rows, COMMAND))
-        print_try_line(cli, "type", assay_rows_text(rows, COMMAND));
+        print_try_line(cli, "type", as_rows_text(rows, COMMAND));
 }
 
 /* Those with nothing but "no gain" are in the table alone; what never ran is said in one line. */
-static int show_details(struct as_cli *cli, struct assay_rows *rows, struct assay_error *err)
+static int show_details(struct as_cli *cli, struct as_rows *rows, struct as_error *err)
 {
     int rc;
     size_t unrun = 0;
 
-    while ((rc = assay_rows_next(rows, err)) > 0) {
+    while ((rc = as_rows_next(rows, err)) > 0) {
         if (is_verdict(rows, "unrun") || is_verdict(rows, "same"))
             unrun++;
         else
@@ -226,39 +225,39 @@ static int show_details(struct as_cli *cli, struct assay_rows *rows, struct assa
     return rc;
 }
 
-static int show_tries_text(struct as_cli *cli, struct assay_experiment *experiment,
-                           struct try_counts *counts, struct assay_error *err)
+static int show_tries_text(struct as_cli *cli, struct as_experiment *experiment,
+                           struct try_counts *counts, struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     AS_TRY(as_query_open(experiment, AS_QUERY_TRIES, &rows, err));
     int rc = show_table(cli, rows, counts, err);
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     if (rc < 0 || !counts->all)
         return rc;
     AS_TRY(as_query_open(experiment, AS_QUERY_TRIES, &rows, err));
     rc = show_details(cli, rows, err);
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc;
 }
 
 /* ---- Data ---------------------------------------------------------------------------------- */
 
-static int show_tries_json(struct as_cli *cli, struct assay_experiment *experiment,
-                           struct try_counts *counts, struct assay_error *err)
+static int show_tries_json(struct as_cli *cli, struct as_experiment *experiment,
+                           struct try_counts *counts, struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     struct as_json json;
     int rc;
 
     AS_TRY(as_query_open(experiment, AS_QUERY_TRIES, &rows, err));
     as_compared_json_begin(&json, cli, experiment, "tries");
     as_json_array_begin(&json);
-    while ((rc = assay_rows_next(rows, err)) > 0) {
+    while ((rc = as_rows_next(rows, err)) > 0) {
         as_json_object_begin(&json);
-        for (int i = 0; i < assay_rows_column_n(rows); i++) {
+        for (int i = 0; i < as_rows_column_n(rows); i++) {
             const struct as_cell cell = as_cell_of_row(rows, i);
 
-            as_json_key(&json, assay_rows_column(rows, i));
+            as_json_key(&json, as_rows_column(rows, i));
             as_cell_json(&json, &cell);
         }
         as_json_object_end(&json);
@@ -266,55 +265,55 @@ static int show_tries_json(struct as_cli *cli, struct assay_experiment *experime
     }
     as_json_array_end(&json);
     as_compared_json_end(&json);
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc;
 }
 
-static int show_tries_csv(struct as_cli *cli, struct assay_experiment *experiment,
-                          struct try_counts *counts, struct assay_error *err)
+static int show_tries_csv(struct as_cli *cli, struct as_experiment *experiment,
+                          struct try_counts *counts, struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     struct as_csv csv;
     const char *names[32];
     int rc;
 
     AS_TRY(as_query_open(experiment, AS_QUERY_TRIES, &rows, err));
-    const int columns = assay_rows_column_n(rows);
+    const int columns = as_rows_column_n(rows);
     for (int i = 0; i < columns; i++)
-        names[i] = assay_rows_column(rows, i);
+        names[i] = as_rows_column(rows, i);
     as_cli_csv(cli, &csv);
     as_csv_header(&csv, names, (size_t)columns);
-    while ((rc = assay_rows_next(rows, err)) > 0) {
+    while ((rc = as_rows_next(rows, err)) > 0) {
         for (int i = 0; i < columns; i++)
-            if (assay_rows_kind(rows, i) == ASSAY_CELL_REAL)
-                as_csv_double(&csv, assay_rows_real(rows, i));
+            if (as_rows_kind(rows, i) == AS_SQL_CELL_REAL)
+                as_csv_double(&csv, as_rows_real(rows, i));
             else
-                as_csv_string(&csv, assay_rows_text(rows, i));
+                as_csv_string(&csv, as_rows_text(rows, i));
         as_csv_row_end(&csv);
         count_try(counts, rows);
     }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc;
 }
 
-static int count_tries(struct assay_experiment *experiment, size_t *n, struct assay_error *err)
+static int count_tries(struct as_experiment *experiment, size_t *n, struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     AS_TRY(as_query_open(experiment, AS_QUERY_TRY_COUNT, &rows, err));
-    const int rc = assay_rows_next(rows, err);
-    *n = rc > 0 ? (size_t)assay_rows_integer(rows, 0) : 0;
-    assay_rows_close(&rows);
+    const int rc = as_rows_next(rows, err);
+    *n = rc > 0 ? (size_t)as_rows_integer(rows, 0) : 0;
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
-int as_try_show(struct as_cli *cli, struct assay_experiment *experiment, struct assay_error *err)
+int as_try_show(struct as_cli *cli, struct as_experiment *experiment, struct as_error *err)
 {
     struct try_counts counts = {0};
     size_t all;
     AS_TRY(count_tries(experiment, &all, err));
     if (!all)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: has no trials; run 'assay try -- CMD'",
-                            assay_experiment_path(experiment));
+        return as_error_set(err, AS_ERR_NOT_FOUND, "%s: has no trials; run 'assay try -- CMD'",
+                            as_experiment_path(experiment));
     const int rc =
         (cli->format == AS_FORMAT_JSON  ? show_tries_json
          : cli->format == AS_FORMAT_CSV ? show_tries_csv

@@ -20,18 +20,18 @@ static void note_unfinished(const struct as_cli *cli, const char *path, long lon
                 path);
 }
 
-int as_unfinished_note(const struct as_cli *cli, struct assay_experiment *experiment,
-                       int64_t run_id, size_t *n, struct assay_error *err)
+int as_unfinished_note(const struct as_cli *cli, struct as_experiment *experiment, int64_t run_id,
+                       size_t *n, struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     size_t found = 0;
     int rc;
 
     AS_TRY(as_query_open_of(experiment, AS_QUERY_RUNS_UNFINISHED, run_id, &rows, err));
-    for (; (rc = assay_rows_next(rows, err)) > 0; found++)
-        note_unfinished(cli, assay_experiment_path(experiment),
-                        (long long)assay_rows_integer(rows, 0), assay_rows_text(rows, 1));
-    assay_rows_close(&rows);
+    for (; (rc = as_rows_next(rows, err)) > 0; found++)
+        note_unfinished(cli, as_experiment_path(experiment), (long long)as_rows_integer(rows, 0),
+                        as_rows_text(rows, 1));
+    as_rows_close(&rows);
     if (n)
         *n = found;
     return rc;
@@ -50,36 +50,36 @@ static bool has_samples(const char *experiment, int64_t run_id)
 }
 
 /* Leaves a sentence as it is that would become too long. */
-static void append_to(struct assay_error *err, const char *more)
+static void append_to(struct as_error *err, const char *more)
 {
     const size_t n = strlen(err->text), more_b = strlen(more) + 1;
     if (n + more_b <= sizeof err->text)
         memcpy(err->text + n, more, more_b);
 }
 
-void as_experiment_drop(struct assay_experiment **experiment, struct assay_error *err)
+void as_experiment_drop(struct as_experiment **experiment, struct as_error *err)
 {
-    assay_experiment_discard(experiment);
-    if (err->code == ASSAY_ERR_IO && strstr(err->text, ": cannot be written: "))
+    as_experiment_discard(experiment);
+    if (err->code == AS_ERR_IO && strstr(err->text, ": cannot be written: "))
         append_to(err, "; nothing was stored");
 }
 
-static bool is_unfinished(struct assay_experiment *experiment, int64_t run_id)
+static bool is_unfinished(struct as_experiment *experiment, int64_t run_id)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc;
 
     if (run_id == 0 ||
         as_query_open_of(experiment, AS_QUERY_RUNS_UNFINISHED, run_id, &rows, NULL) < 0)
         return false;
-    rc = assay_rows_next(rows, NULL);
-    assay_rows_close(&rows);
+    rc = as_rows_next(rows, NULL);
+    as_rows_close(&rows);
     return rc > 0;
 }
 
-void as_unfinished_add(struct assay_error *err, struct assay_experiment *experiment, int64_t run_id)
+void as_unfinished_add(struct as_error *err, struct as_experiment *experiment, int64_t run_id)
 {
-    const char *path = assay_experiment_path(experiment);
+    const char *path = as_experiment_path(experiment);
 
     if (!has_samples(path, run_id) || !is_unfinished(experiment, run_id))
         return;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool as_unit_parse(const char *text, const struct as_unit *unit, size_t n, double *out)
+bool as_unit_parse(const char *text, const struct as_unit_factor *unit, size_t n, double *out)
 {
     char *end;
     const double number = strtod(text, &end);

@@ -6,13 +6,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct as_unit {
+struct as_unit_factor {
     const char *word; /* "": a number without a unit */
     double times;
 };
 
 /* Multiplies the number that the text begins with by its unit. Returns false if it is not finite or
  * its unit is not one of the `n`. */
-bool as_unit_parse(const char *text, const struct as_unit *unit, size_t n, double *out);
+bool as_unit_parse(const char *text, const struct as_unit_factor *unit, size_t n, double *out);
 
 #endif

@@ -13,8 +13,8 @@
 
 /* Shows, in the format of the command line; writes --save, reads --against. Errors: USAGE (nothing
  * to judge), IO, NOT_FOUND, NOMEM. */
-int as_validate_show(struct as_predicting *p, const struct assay_validation *judged,
-                     struct assay_error *err);
+int as_validate_show(struct as_predicting *p, const struct as_validation *judged,
+                     struct as_error *err);
 
 /* ---- Records (validate_record.c) ------------------------------------------------------------ */
 
@@ -26,9 +26,8 @@ struct as_since {
     size_t changed_n;            /* same name in both, but other code: not compared */
 };
 
-int as_record_save(const char *path, const struct assay_judged *piece, size_t n,
-                   struct assay_error *err);
-int as_record_compare(const char *path, const struct assay_judged *piece, size_t n,
-                      struct as_since *out, struct assay_error *err);
+int as_record_save(const char *path, const struct as_judged *piece, size_t n, struct as_error *err);
+int as_record_compare(const char *path, const struct as_judged *piece, size_t n,
+                      struct as_since *out, struct as_error *err);
 
 #endif

@@ -17,15 +17,14 @@
 
 static const char *const record_head = "id,hex,address,cycles,ok,predicted,spread,bound";
 
-static void append_piece(struct as_str *to, const struct assay_judged *piece)
+static void append_piece(struct as_str *to, const struct as_judged *piece)
 {
     as_str_appendf(to, "%s,%s,0x%" PRIx64 ",%.4f,1,%.4f,%.4f,%s\n", piece->id,
                    piece->hex ? piece->hex : "", piece->address, piece->measured, piece->predicted,
-                   piece->spread, assay_bound_name(piece->bound));
+                   piece->spread, as_bound_name(piece->bound));
 }
 
-int as_record_save(const char *path, const struct assay_judged *piece, size_t n,
-                   struct assay_error *err)
+int as_record_save(const char *path, const struct as_judged *piece, size_t n, struct as_error *err)
 {
     struct as_str text = {0};
     as_str_appendf(&text, "%s\n", record_head);
@@ -42,7 +41,7 @@ int as_record_save(const char *path, const struct assay_judged *piece, size_t n,
 /* Pieces are paired by name and code, those left over by code alone: a loop of a program that was
  * built anew has another address in its name. */
 struct record_comparison {
-    const struct assay_judged *piece;
+    const struct as_judged *piece;
     struct as_map_view by_id, by_code; /* -> index of the piece */
     bool *paired;                      /* by piece */
     bool by_code_alone;                /* the second round */
@@ -57,7 +56,7 @@ static double number_of(struct as_view text)
     return strtod(number, NULL);
 }
 
-static bool same_code(const struct assay_judged *piece, struct as_view hex)
+static bool same_code(const struct as_judged *piece, struct as_view hex)
 {
     return !hex.n || !piece->hex || as_view_equal(hex, as_view_of(piece->hex));
 }
@@ -88,7 +87,7 @@ static void compare_line(const struct record_comparison *c, const char *line)
     if (at == AS_MAP_NONE || c->paired[at] || !(measured > 0))
         return;
     const double before = fabs(predicted - measured) / measured;
-    const double now = assay_judged_error(&c->piece[at]);
+    const double now = as_judged_error(&c->piece[at]);
     c->paired[at] = true;
     c->out->n++;
     c->out->before += 100 * before;
@@ -99,7 +98,7 @@ static void compare_line(const struct record_comparison *c, const char *line)
 
 /* Reads the lines once; the lines are cut in a copy. */
 static int read_record(const char *record, size_t n, const struct record_comparison *c,
-                       const char *path, struct assay_error *err)
+                       const char *path, struct as_error *err)
 {
     char *copy = as_malloc(n + 1), *rest = copy, *line;
     size_t number = 0;
@@ -111,7 +110,7 @@ static int read_record(const char *record, size_t n, const struct record_compari
         if (number++)
             compare_line(c, line);
         else if (strcmp(line, record_head) != 0)
-            rc = as_error_set(err, ASSAY_ERR_USAGE,
+            rc = as_error_set(err, AS_ERR_USAGE,
                               "--against: %s: not a file of 'assay validate --save'; use such a "
                               "file",
                               path);
@@ -121,7 +120,7 @@ static int read_record(const char *record, size_t n, const struct record_compari
 }
 
 static int compare_rounds(const char *record, size_t record_n, struct record_comparison *c,
-                          const char *path, size_t n, struct assay_error *err)
+                          const char *path, size_t n, struct as_error *err)
 {
     c->paired = as_calloc(n + 1, sizeof *c->paired);
     bool failed = !c->paired;
@@ -136,8 +135,8 @@ static int compare_rounds(const char *record, size_t record_n, struct record_com
     return read_record(record, record_n, c, path, err);
 }
 
-int as_record_compare(const char *path, const struct assay_judged *piece, size_t n,
-                      struct as_since *out, struct assay_error *err)
+int as_record_compare(const char *path, const struct as_judged *piece, size_t n,
+                      struct as_since *out, struct as_error *err)
 {
     struct record_comparison c = {.piece = piece, .out = out};
     char *text;

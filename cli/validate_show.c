@@ -11,11 +11,11 @@
 
 struct shown_judgement {
     struct as_predicting *p;
-    const struct assay_judged *piece;
+    const struct as_judged *piece;
     size_t n;
-    const struct assay_left_out *left_out;
+    const struct as_left_out *left_out;
     size_t left_out_n;
-    struct assay_judgement of[ASSAY_JUDGED_KINDS];
+    struct as_judgement of[AS_JUDGED_KINDS];
     struct as_since since;
 };
 
@@ -24,10 +24,10 @@ static void show_kinds(const struct shown_judgement *s)
     struct as_cli *cli = s->p->cli;
     as_cli_print(cli, "%-14s %6s %8s %8s %6s %7s %7s\n", "blocks", "n", "MAPE %", "median %", "tau",
                  "5 %", "10 %");
-    for (unsigned kind = 0; kind < ASSAY_JUDGED_KINDS; kind++)
+    for (unsigned kind = 0; kind < AS_JUDGED_KINDS; kind++)
         if (s->of[kind].n)
             as_cli_print(cli, "%-14s %6zu %8.2f %8.2f %6.3f %7.1f %7.1f\n",
-                         assay_judged_kind_word(kind), s->of[kind].n, s->of[kind].mape,
+                         as_judged_kind_word(kind), s->of[kind].n, s->of[kind].mape,
                          s->of[kind].median, s->of[kind].tau, s->of[kind].within5,
                          s->of[kind].within10);
     for (size_t i = 0; i < s->left_out_n; i++)
@@ -47,16 +47,16 @@ static void show_kinds(const struct shown_judgement *s)
 
 static int compare_pieces(const void *a, const void *b)
 {
-    const double x = assay_judged_error(*(const struct assay_judged *const *)a),
-                 y = assay_judged_error(*(const struct assay_judged *const *)b);
+    const double x = as_judged_error(*(const struct as_judged *const *)a),
+                 y = as_judged_error(*(const struct as_judged *const *)b);
     return x > y ? -1 : x < y;
 }
 
-static int show_worst(const struct shown_judgement *s, struct assay_error *err)
+static int show_worst(const struct shown_judgement *s, struct as_error *err)
 {
     const struct as_arguments *args = &s->p->cli->args;
     const size_t most = as_given(args, AS_OPTION_WORST) ? args->number[AS_OPTION_WORST] : 10;
-    const struct assay_judged **by_error = as_calloc(s->n + 1, sizeof *by_error);
+    const struct as_judged **by_error = as_calloc(s->n + 1, sizeof *by_error);
     if (!by_error)
         return as_error_nomem(err, "the pieces by error");
     for (size_t i = 0; i < s->n; i++)
@@ -66,7 +66,7 @@ static int show_worst(const struct shown_judgement *s, struct assay_error *err)
                  "bound");
     for (size_t i = 0; i < most && i < s->n; i++)
         as_cli_print(s->p->cli, "%-32s %9.3f %9.3f  %s\n", by_error[i]->id, by_error[i]->measured,
-                     by_error[i]->predicted, assay_bound_name(by_error[i]->bound));
+                     by_error[i]->predicted, as_bound_name(by_error[i]->bound));
     as_free(by_error);
     return 0;
 }
@@ -74,9 +74,9 @@ static int show_worst(const struct shown_judgement *s, struct assay_error *err)
 static void write_kinds(struct as_facts *facts, const struct shown_judgement *s)
 {
     as_facts_array(facts, "kinds");
-    for (unsigned kind = 0; kind < ASSAY_JUDGED_KINDS; kind++) {
+    for (unsigned kind = 0; kind < AS_JUDGED_KINDS; kind++) {
         as_facts_object(facts, NULL);
-        as_json_key_string(&facts->json, "kind", assay_judged_kind_word(kind));
+        as_json_key_string(&facts->json, "kind", as_judged_kind_word(kind));
         as_json_key_u64(&facts->json, "n", s->of[kind].n);
         as_json_key_double(&facts->json, "mape_percent", s->of[kind].mape);
         as_json_key_double(&facts->json, "median_percent", s->of[kind].median);
@@ -96,7 +96,7 @@ static void write_pieces(struct as_facts *facts, const struct shown_judgement *s
         as_json_key_string(&facts->json, "id", s->piece[i].id);
         as_json_key_double(&facts->json, "measured_cy", s->piece[i].measured);
         as_json_key_double(&facts->json, "predicted_cy", s->piece[i].predicted);
-        as_json_key_string(&facts->json, "bound", assay_bound_name(s->piece[i].bound));
+        as_json_key_string(&facts->json, "bound", as_bound_name(s->piece[i].bound));
         as_facts_close(facts);
     }
     as_facts_close(facts);
@@ -137,38 +137,38 @@ static void show_csv(const struct shown_judgement *s)
     as_cli_csv(s->p->cli, &csv);
     as_csv_header(&csv, head, sizeof head / sizeof *head);
     for (size_t i = 0; i < s->n; i++) {
-        const struct assay_judged *piece = &s->piece[i];
+        const struct as_judged *piece = &s->piece[i];
         as_csv_string(&csv, piece->id);
         as_csv_double(&csv, piece->measured);
         as_csv_double(&csv, piece->predicted);
         as_csv_double(&csv, (piece->predicted - piece->measured) / piece->measured);
-        as_csv_string(&csv, assay_bound_name(piece->bound));
+        as_csv_string(&csv, as_bound_name(piece->bound));
         as_csv_row_end(&csv);
     }
 }
 
-static int refuse_nothing(const struct shown_judgement *s, struct assay_error *err)
+static int refuse_nothing(const struct shown_judgement *s, struct as_error *err)
 {
     struct as_str why = {0};
     for (size_t i = 0; i < s->left_out_n; i++)
         as_str_appendf(&why, "%s%zu: %s", i ? "; " : " (", s->left_out[i].n, s->left_out[i].why);
-    const int rc = as_error_set(err, ASSAY_ERR_USAGE, "validate: nothing to compare%s%s",
+    const int rc = as_error_set(err, AS_ERR_USAGE, "validate: nothing to compare%s%s",
                                 as_str_z(&why), why.n ? ")" : "");
     as_str_fini(&why);
     return rc;
 }
 
-int as_validate_show(struct as_predicting *p, const struct assay_validation *judged,
-                     struct assay_error *err)
+int as_validate_show(struct as_predicting *p, const struct as_validation *judged,
+                     struct as_error *err)
 {
     const struct as_arguments *args = &p->cli->args;
     struct shown_judgement s = {.p = p};
-    s.n = assay_validation_pieces(judged, &s.piece);
-    s.left_out_n = assay_validation_left_out(judged, &s.left_out);
+    s.n = as_validation_pieces(judged, &s.piece);
+    s.left_out_n = as_validation_left_out(judged, &s.left_out);
     if (!s.n)
         return refuse_nothing(&s, err);
-    for (unsigned kind = 0; kind < ASSAY_JUDGED_KINDS; kind++)
-        AS_TRY(assay_judge(s.piece, s.n, kind, &s.of[kind], err));
+    for (unsigned kind = 0; kind < AS_JUDGED_KINDS; kind++)
+        AS_TRY(as_judge(s.piece, s.n, kind, &s.of[kind], err));
     if (as_given(args, AS_OPTION_AGAINST_RECORD))
         AS_TRY(
             as_record_compare(args->value[AS_OPTION_AGAINST_RECORD], s.piece, s.n, &s.since, err));

@@ -23,40 +23,40 @@ struct cfg_view {
     struct as_arena arena;
     const uint32_t *block; /* of the program, ascending */
     uint32_t blocks;
-    uint32_t loop; /* shown alone, or ASSAY_NONE */
+    uint32_t loop; /* shown alone, or AS_NONE */
     uint32_t body;
     bool with_instructions;
 };
 
-static const struct assay_block *block_of(const struct cfg_view *v, uint32_t i)
+static const struct as_block *block_of(const struct cfg_view *v, uint32_t i)
 {
     return &v->chosen.program->block[v->block[i]];
 }
 
-/* Number of a program's block in the view, or ASSAY_NONE. O(log n). */
+/* Number of a program's block in the view, or AS_NONE. O(log n). */
 static uint32_t shown_block(const struct cfg_view *v, uint32_t block)
 {
     uint32_t low = as_first_not(i, v->blocks, v->block[i] < block);
     assert(low + 1 >= v->blocks || v->block[low] < v->block[low + 1]); /* shown blocks ascend */
-    return low < v->blocks && v->block[low] == block ? low : ASSAY_NONE;
+    return low < v->blocks && v->block[low] == block ? low : AS_NONE;
 }
 
-static uint32_t depth_of(const struct cfg_view *v, const struct assay_block *block)
+static uint32_t depth_of(const struct cfg_view *v, const struct as_block *block)
 {
-    return block->loop == ASSAY_NONE ? 0 : v->chosen.program->loop[block->loop].depth;
+    return block->loop == AS_NONE ? 0 : v->chosen.program->loop[block->loop].depth;
 }
 
-static void block_marks(struct as_str *out, const struct assay_block *block, char separator)
+static void block_marks(struct as_str *out, const struct as_block *block, char separator)
 {
     static const struct {
         unsigned bit;
         const char *word;
     } mark[] = {
-        {ASSAY_BLOCK_ENTRY, "entry"},         {ASSAY_BLOCK_LANDING, "landing pad"},
-        {ASSAY_BLOCK_UNREACHED, "unreached"}, {ASSAY_BLOCK_CALL, "calls"},
-        {ASSAY_BLOCK_NORETURN, "no return"},  {ASSAY_BLOCK_RETURN, "returns"},
-        {ASSAY_BLOCK_TAILCALL, "tail call"},  {ASSAY_BLOCK_UNRESOLVED, "unresolved jump"},
-        {ASSAY_BLOCK_SECOND, "second entry"},
+        {AS_BLOCK_ENTRY, "entry"},         {AS_BLOCK_LANDING, "landing pad"},
+        {AS_BLOCK_UNREACHED, "unreached"}, {AS_BLOCK_CALL, "calls"},
+        {AS_BLOCK_NORETURN, "no return"},  {AS_BLOCK_RETURN, "returns"},
+        {AS_BLOCK_TAILCALL, "tail call"},  {AS_BLOCK_UNRESOLVED, "unresolved jump"},
+        {AS_BLOCK_SECOND, "second entry"},
     };
     for (size_t i = 0; i < sizeof mark / sizeof *mark; i++) {
         if (!(block->bits & mark[i].bit))
@@ -68,52 +68,51 @@ static void block_marks(struct as_str *out, const struct assay_block *block, cha
 }
 
 /* "solver.c:12-14": lines of the block's own rows in the file of its first. */
-static void block_lines(const struct cfg_view *v, const struct assay_block *block,
-                        struct as_str *out)
+static void block_lines(const struct cfg_view *v, const struct as_block *block, struct as_str *out)
 {
-    const struct assay_debug *debug = &v->chosen.program->debug;
-    const struct assay_line *row = assay_debug_line_at(debug, block->start);
-    const struct assay_line *end = debug->line + debug->line_n;
-    struct assay_source_range range = {ASSAY_NONE, 0, 0};
+    const struct as_debug *debug = &v->chosen.program->debug;
+    const struct as_line *row = as_debug_line_at(debug, block->start);
+    const struct as_line *end = debug->line + debug->line_n;
+    struct as_source_range range = {AS_NONE, 0, 0};
 
     for (; row && row < end && row->address < block->start + block->size_b; row++) {
-        if (row->file == ASSAY_NONE || row->line == 0)
+        if (row->file == AS_NONE || row->line == 0)
             continue;
-        if (range.file == ASSAY_NONE)
-            range = (struct assay_source_range){row->file, row->line, row->line};
+        if (range.file == AS_NONE)
+            range = (struct as_source_range){row->file, row->line, row->line};
         if (row->file != range.file)
             continue;
         range.first_line = row->line < range.first_line ? row->line : range.first_line;
         range.last_line = row->line > range.last_line ? row->line : range.last_line;
     }
-    if (range.file != ASSAY_NONE)
+    if (range.file != AS_NONE)
         as_words_source(out, debug, &range, true);
 }
 
-static void append_assembly(const struct cfg_view *v, const struct assay_block *block, uint32_t i,
+static void append_assembly(const struct cfg_view *v, const struct as_block *block, uint32_t i,
                             char text[static 256])
 {
-    const struct assay_insn *insn = &v->chosen.program->code.insn[block->first_insn + i];
+    const struct as_insn *insn = &v->chosen.program->code.insn[block->first_insn + i];
     uint64_t size_b = insn->length;
-    const uint8_t *bytes = assay_object_bytes(v->chosen.object, insn->address, &size_b);
+    const uint8_t *bytes = as_object_bytes(v->chosen.object, insn->address, &size_b);
 
     text[0] = '\0';
     if (bytes)
-        assay_insn_format(bytes, insn->length, insn->address, ASSAY_SYNTAX_INTEL, text, 256);
+        as_insn_format(bytes, insn->length, insn->address, AS_SYNTAX_INTEL, text, 256);
 }
 
 /* ---- Listing ----------------------------------------------------------------------------- */
 
 static void list_block(const struct cfg_view *v, uint32_t i)
 {
-    const struct assay_program *program = v->chosen.program;
-    const struct assay_block *block = block_of(v, i);
+    const struct as_program *program = v->chosen.program;
+    const struct as_block *block = block_of(v, i);
     struct as_str s = {0}, marks = {0};
 
     as_str_appendf(&s, "%*sb%" PRIu32 "  0x%" PRIx64 "  %" PRIu32 " instruction%s",
                    (int)(2 * depth_of(v, block)), "", i, block->start, block->insns,
                    block->insns == 1 ? "" : "s");
-    if (block->loop != ASSAY_NONE)
+    if (block->loop != AS_NONE)
         as_str_appendf(&s, ", loop %" PRIu32 "%s", block->loop,
                        program->loop[block->loop].header == v->block[i] ? " (header)" : "");
     block_marks(&marks, block, ',');
@@ -130,11 +129,11 @@ static void list_block(const struct cfg_view *v, uint32_t i)
         as_cli_print(v->cli, "%*s      %s\n", (int)(2 * depth_of(v, block)), "", text);
     }
     for (uint32_t e = block->first_succ; e < block->first_succ + block->succs; e++) {
-        const struct assay_edge *edge = &program->succ[e];
+        const struct as_edge *edge = &program->succ[e];
         const uint32_t to = shown_block(v, edge->block);
 
         as_str_clear(&s);
-        if (to != ASSAY_NONE)
+        if (to != AS_NONE)
             as_str_appendf(&s, "b%" PRIu32, to);
         else
             as_str_appendf(&s, "0x%" PRIx64 " outside", program->block[edge->block].start);
@@ -186,29 +185,29 @@ static const struct as_field edge_fields[EDGE_FIELDS] = {
 struct cfg_rows {
     const struct cfg_view *v;
     struct as_str lines, marks;
-    AS_VEC(struct as_graph_arrow) arrow; /* edges between blocks shown; kind as assay_edge_kind */
+    AS_VEC(struct as_graph_arrow) arrow; /* edges between blocks shown; kind as as_edge_kind */
 };
 
 static struct as_cell shown_cell(const struct cfg_view *v, uint32_t block)
 {
-    const uint32_t i = block == ASSAY_NONE ? ASSAY_NONE : shown_block(v, block);
-    return i == ASSAY_NONE ? as_cell_text(NULL) : as_cell_count(i);
+    const uint32_t i = block == AS_NONE ? AS_NONE : shown_block(v, block);
+    return i == AS_NONE ? as_cell_text(NULL) : as_cell_count(i);
 }
 
 static void block_row(void *context, size_t row, struct as_cell *cell)
 {
     struct cfg_rows *rows = context;
     const struct cfg_view *v = rows->v;
-    const struct assay_block *block = block_of(v, (uint32_t)row);
+    const struct as_block *block = block_of(v, (uint32_t)row);
 
     cell[BLOCK_ID] = as_cell_count(row);
     cell[BLOCK_ADDRESS] = as_cell_hex(block->start);
     cell[BLOCK_SIZE] = as_cell_count(block->size_b);
     cell[BLOCK_INSNS] = as_cell_count(block->insns);
-    if (block->loop != ASSAY_NONE)
+    if (block->loop != AS_NONE)
         cell[BLOCK_LOOP] = as_cell_count(block->loop);
     cell[BLOCK_DEPTH] = as_cell_count(depth_of(v, block));
-    cell[BLOCK_HEADER] = as_cell_bool(block->loop != ASSAY_NONE &&
+    cell[BLOCK_HEADER] = as_cell_bool(block->loop != AS_NONE &&
                                       v->chosen.program->loop[block->loop].header == v->block[row]);
     cell[BLOCK_IDOM] = shown_cell(v, block->idom);
     cell[BLOCK_IPDOM] = shown_cell(v, block->ipdom);
@@ -231,17 +230,16 @@ static void edge_row(void *context, size_t row, struct as_cell *cell)
     cell[EDGE_BACK] = as_cell_bool(arrow->back);
 }
 
-static int collect_edges(const struct cfg_view *v, struct cfg_rows *rows, struct assay_error *err)
+static int collect_edges(const struct cfg_view *v, struct cfg_rows *rows, struct as_error *err)
 {
     for (uint32_t i = 0; i < v->blocks; i++) {
-        const struct assay_block *block = block_of(v, i);
+        const struct as_block *block = block_of(v, i);
         for (uint32_t e = block->first_succ; e < block->first_succ + block->succs; e++) {
-            const struct assay_edge *edge = &v->chosen.program->succ[e];
+            const struct as_edge *edge = &v->chosen.program->succ[e];
             const uint32_t to = shown_block(v, edge->block);
 
-            if (to != ASSAY_NONE &&
-                as_vec_push(&rows->arrow, (struct as_graph_arrow){i, to, edge->kind, edge->back}) <
-                    0)
+            if (to != AS_NONE && as_vec_push(&rows->arrow, (struct as_graph_arrow){
+                                                               i, to, edge->kind, edge->back}) < 0)
                 return as_error_nomem(err, "the edges of a graph");
         }
     }
@@ -265,8 +263,7 @@ static void show_data(const struct cfg_view *v, struct cfg_rows *rows)
     as_facts_binary(&facts, v->chosen.object);
     as_facts_cell(&facts, "function", as_cell_text(as_str_z(&name)));
     as_facts_cell(&facts, "linkage_name", as_cell_text(v->chosen.program->body[v->body].name));
-    as_facts_cell(&facts, "loop",
-                  v->loop == ASSAY_NONE ? as_cell_text(NULL) : as_cell_count(v->loop));
+    as_facts_cell(&facts, "loop", v->loop == AS_NONE ? as_cell_text(NULL) : as_cell_count(v->loop));
     as_facts_sheet(&facts, "blocks", &blocks);
     as_facts_sheet(&facts, "edges", &edges);
     as_facts_end(&facts);
@@ -277,15 +274,15 @@ static void show_data(const struct cfg_view *v, struct cfg_rows *rows)
 
 static uint8_t arrow_kind(uint8_t kind)
 {
-    switch ((enum assay_edge_kind)kind) {
-    case ASSAY_EDGE_TAKEN:
+    switch ((enum as_edge_kind)kind) {
+    case AS_EDGE_TAKEN:
         return AS_GRAPH_YES;
-    case ASSAY_EDGE_TABLE:
+    case AS_EDGE_TABLE:
         return AS_GRAPH_TABLE;
-    case ASSAY_EDGE_LANDING:
+    case AS_EDGE_LANDING:
         return AS_GRAPH_EXCEPTION;
-    case ASSAY_EDGE_FALL:
-    case ASSAY_EDGE_JUMP:
+    case AS_EDGE_FALL:
+    case AS_EDGE_JUMP:
         break;
     }
     return AS_GRAPH_PLAIN;
@@ -300,7 +297,7 @@ static const char *kept_label(struct cfg_view *v, struct as_str *s)
 
 static void make_box(struct cfg_view *v, uint32_t i, struct as_graph_box *box, struct as_str *s)
 {
-    const struct assay_block *block = block_of(v, i);
+    const struct as_block *block = block_of(v, i);
     struct as_str more = {0};
 
     as_str_appendf(s, "b%" PRIu32, i);
@@ -319,7 +316,7 @@ static void make_box(struct cfg_view *v, uint32_t i, struct as_graph_box *box, s
     }
     box->text = kept_label(v, s);
     as_str_appendf(s, "block %" PRIu32 " at 0x%" PRIx64, i, block->start);
-    if (block->loop != ASSAY_NONE)
+    if (block->loop != AS_NONE)
         as_str_appendf(s, ", loop %" PRIu32, block->loop);
     as_str_clear(&more);
     block_marks(&more, block, ',');
@@ -327,11 +324,11 @@ static void make_box(struct cfg_view *v, uint32_t i, struct as_graph_box *box, s
         as_str_appendf(s, ", %s", as_str_z(&more));
     box->title = kept_label(v, s);
     box->depth = depth_of(v, block);
-    box->marked = block->bits & (ASSAY_BLOCK_UNRESOLVED | ASSAY_BLOCK_UNREACHED);
+    box->marked = block->bits & (AS_BLOCK_UNRESOLVED | AS_BLOCK_UNREACHED);
     as_str_fini(&more);
 }
 
-static int show_picture(struct cfg_view *v, struct cfg_rows *rows, struct assay_error *err)
+static int show_picture(struct cfg_view *v, struct cfg_rows *rows, struct as_error *err)
 {
     struct as_graph_picture picture = {
         .boxes = v->blocks, .arrow = rows->arrow.at, .arrows = rows->arrow.n};
@@ -342,22 +339,22 @@ static int show_picture(struct cfg_view *v, struct cfg_rows *rows, struct assay_
     if (!box)
         return as_error_nomem(err, "the drawing of a graph");
     if (v->blocks > BOXES_MOST && v->cli->format == AS_FORMAT_SVG)
-        return as_error_set(err, ASSAY_ERR_LIMIT,
+        return as_error_set(err, AS_ERR_LIMIT,
                             "cfg: %" PRIu32
                             " blocks are too many to draw (at most %d); use --loop, "
                             "or --format dot",
                             v->blocks, BOXES_MOST);
     for (uint32_t i = 0; i < v->blocks; i++) {
         make_box(v, i, &box[i], &s);
-        if (block_of(v, i)->bits & ASSAY_BLOCK_ENTRY)
+        if (block_of(v, i)->bits & AS_BLOCK_ENTRY)
             picture.entry = i;
     }
-    if (v->loop != ASSAY_NONE)
+    if (v->loop != AS_NONE)
         picture.entry = shown_block(v, v->chosen.program->loop[v->loop].header);
     as_vec_foreach (&rows->arrow, arrow)
         arrow->kind = arrow_kind(arrow->kind);
     as_chosen_name(&v->chosen, v->body, &s);
-    if (v->loop != ASSAY_NONE)
+    if (v->loop != AS_NONE)
         as_str_appendf(&s, ", loop %" PRIu32, v->loop);
     picture.title = kept_label(v, &s);
     picture.box = box;
@@ -371,9 +368,9 @@ static int show_picture(struct cfg_view *v, struct cfg_rows *rows, struct assay_
 
 /* ---- The verb ---------------------------------------------------------------------------- */
 
-static int choose_blocks(struct cfg_view *v, struct assay_error *err)
+static int choose_blocks(struct cfg_view *v, struct as_error *err)
 {
-    const struct assay_program *program = v->chosen.program;
+    const struct as_program *program = v->chosen.program;
     uint32_t chosen = 0;
 
     if (as_given(&v->cli->args, AS_OPTION_LOOP)) {
@@ -384,13 +381,13 @@ static int choose_blocks(struct cfg_view *v, struct assay_error *err)
         return 0;
     }
     for (uint32_t i = 0; i < program->body_n; i++) {
-        if (!v->chosen.body[i] || program->body[i].parent != ASSAY_NONE)
+        if (!v->chosen.body[i] || program->body[i].parent != AS_NONE)
             continue;
         v->body = i;
         chosen++;
     }
     if (chosen != 1)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "cfg: --function means %" PRIu32 " functions; name one", chosen);
     uint32_t *block = as_arena_array(&v->arena, uint32_t, program->body[v->body].blocks + 1u);
     if (!block)
@@ -402,7 +399,7 @@ static int choose_blocks(struct cfg_view *v, struct assay_error *err)
     return 0;
 }
 
-static int show_cfg(struct cfg_view *v, struct assay_error *err)
+static int show_cfg(struct cfg_view *v, struct as_error *err)
 {
     struct cfg_rows rows = {.v = v};
     struct as_str name = {0};
@@ -426,13 +423,13 @@ static int show_cfg(struct cfg_view *v, struct assay_error *err)
     return rc;
 }
 
-int as_verb_cfg(struct as_cli *cli, struct assay_error *err)
+int as_verb_cfg(struct as_cli *cli, struct as_error *err)
 {
-    struct cfg_view v = {.cli = cli, .loop = ASSAY_NONE};
+    struct cfg_view v = {.cli = cli, .loop = AS_NONE};
     int rc;
 
     if (!as_given(&cli->args, AS_OPTION_FUNCTION) && !as_given(&cli->args, AS_OPTION_LOOP))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "cfg: nothing chosen; use --function NAME or --loop ID");
     v.with_instructions = as_given(&cli->args, AS_OPTION_INSTRUCTIONS);
     rc = as_chosen_load(cli, 0, &v.chosen, err);

@@ -18,15 +18,15 @@
 
 struct counted_view {
     struct as_cli *cli;
-    struct assay_experiment *experiment;
-    const struct assay_count_result *result;
+    struct as_experiment *experiment;
+    const struct as_count_result *result;
     struct as_arena arena;
     const char **name; /* of each object */
     bool levels;
 };
 
-static int name_object(struct counted_view *view, const struct assay_count_object *it,
-                       const char **out, struct assay_error *err)
+static int name_object(struct counted_view *view, const struct as_count_object *it,
+                       const char **out, struct as_error *err)
 {
     struct as_str name = {0};
     const int rc = as_recording_place(view->experiment, it->kind, it->id, it->address, &name, err);
@@ -35,7 +35,7 @@ static int name_object(struct counted_view *view, const struct assay_count_objec
     return rc < 0 ? rc : *out ? 0 : as_error_nomem(err, "names");
 }
 
-static int name_objects(struct counted_view *view, struct assay_error *err)
+static int name_objects(struct counted_view *view, struct as_error *err)
 {
     const size_t n = view->result->object_n;
     view->name = as_arena_array(&view->arena, const char *, n + 1);
@@ -74,12 +74,11 @@ static void write_amount(struct as_table *table, double value)
     as_table_f(table, "%.*f%c", value < 9.9995 ? 3 : value < 99.995 ? 2 : 1, value, prefix[power]);
 }
 
-static void object_row(struct as_table *table, const struct assay_count_object *it,
-                       const char *name)
+static void object_row(struct as_table *table, const struct as_count_object *it, const char *name)
 {
-    static const int shown[] = {ASSAY_COUNT_START, ASSAY_COUNT_INSTRUCTION, ASSAY_COUNT_FLOP,
-                                ASSAY_COUNT_LOAD_B, ASSAY_COUNT_STORE_B};
-    const double intensity = assay_count_intensity(it);
+    static const int shown[] = {AS_COUNT_START, AS_COUNT_INSTRUCTION, AS_COUNT_FLOP,
+                                AS_COUNT_LOAD_B, AS_COUNT_STORE_B};
+    const double intensity = as_count_intensity(it);
     as_table_f(table, "%.1f %%", 100 * it->share);
     for (unsigned i = 0; i < sizeof shown / sizeof *shown; i++) {
         if (it->reason)
@@ -91,7 +90,7 @@ static void object_row(struct as_table *table, const struct assay_count_object *
         as_table_string(table, NULL);
     else
         as_table_f(table, "%.3f", intensity);
-    as_table_f(table, "%*s%s", it->kind == ASSAY_OBJECT_LOOP ? 2 * (int)it->depth : 0, "", name);
+    as_table_f(table, "%*s%s", it->kind == AS_OBJECT_LOOP ? 2 * (int)it->depth : 0, "", name);
 }
 
 static const struct as_column traffic_columns[] = {
@@ -113,27 +112,26 @@ static void bytes_cell(struct as_table *table, double value)
         write_amount(table, value);
 }
 
-static void traffic_row(struct as_table *table, const struct assay_count_object *it,
-                        const char *name)
+static void traffic_row(struct as_table *table, const struct as_count_object *it, const char *name)
 {
-    const struct assay_count_traffic *t = &it->traffic;
+    const struct as_count_traffic *t = &it->traffic;
     as_table_f(table, "%.1f %%", 100 * it->share);
-    write_amount(table, it->count[ASSAY_COUNT_LOAD_B] + it->count[ASSAY_COUNT_STORE_B]);
+    write_amount(table, it->count[AS_COUNT_LOAD_B] + it->count[AS_COUNT_STORE_B]);
     bytes_cell(table, t->bytes_l2_l1);
     bytes_cell(table, t->bytes_l3_l2);
     bytes_cell(table, t->bytes_memory);
     as_table_f(table, "%.1f", 100 * t->error);
-    if (it->count[ASSAY_COUNT_FLOP] > 0 && t->bytes_memory > 0)
-        as_table_f(table, "%.3f", it->count[ASSAY_COUNT_FLOP] / t->bytes_memory);
+    if (it->count[AS_COUNT_FLOP] > 0 && t->bytes_memory > 0)
+        as_table_f(table, "%.3f", it->count[AS_COUNT_FLOP] / t->bytes_memory);
     else
         as_table_string(table, NULL);
-    as_table_f(table, "%*s%s", it->kind == ASSAY_OBJECT_LOOP ? 2 * (int)it->depth : 0, "", name);
+    as_table_f(table, "%*s%s", it->kind == AS_OBJECT_LOOP ? 2 * (int)it->depth : 0, "", name);
 }
 
 /* Accesses that were not replayed are named in the interval. */
-static int show_traffic(struct counted_view *view, struct assay_error *err)
+static int show_traffic(struct counted_view *view, struct as_error *err)
 {
-    const struct assay_count_result *result = view->result;
+    const struct as_count_result *result = view->result;
     struct as_table table;
     size_t rows = 0;
     as_table_init(&table, traffic_columns, sizeof traffic_columns / sizeof *traffic_columns);
@@ -161,11 +159,11 @@ static int show_traffic(struct counted_view *view, struct assay_error *err)
 
 /* Returns the share of the chosen time that was not counted for the same reason as object
  * `first`; 0 if it was printed before. */
-static double uncounted_like(const struct assay_count_result *result, size_t first, double all)
+static double uncounted_like(const struct as_count_result *result, size_t first, double all)
 {
     double share = 0;
     for (size_t i = 0; i < result->object_n; i++) {
-        const struct assay_count_object *it = &result->object[i];
+        const struct as_count_object *it = &result->object[i];
         if (!it->reason || strcmp(it->reason, result->object[first].reason) != 0)
             continue;
         if (i < first)
@@ -177,7 +175,7 @@ static double uncounted_like(const struct assay_count_result *result, size_t fir
 
 static void print_refusals(const struct counted_view *view)
 {
-    const struct assay_count_result *result = view->result;
+    const struct as_count_result *result = view->result;
     double uncounted = 0;
     for (size_t i = 0; i < result->object_n; i++)
         uncounted += result->object[i].uncounted;
@@ -198,7 +196,7 @@ struct note_kinds {
 
 static void print_how(const struct counted_view *view, const struct note_kinds *said)
 {
-    const struct assay_count_result *result = view->result;
+    const struct as_count_result *result = view->result;
     as_cli_print(view->cli,
                  "\nExact counts over all threads. Loops include inner loops; callees are not\n"
                  "included. Starts are calls of functions and iterations of loops.\n");
@@ -224,11 +222,11 @@ static void print_how(const struct counted_view *view, const struct note_kinds *
 }
 
 /* Adds the notes of a row. */
-static void add_note(struct as_table *table, const struct assay_count_object *it,
+static void add_note(struct as_table *table, const struct as_count_object *it,
                      struct note_kinds *said)
 {
     char note[160];
-    const bool most = !it->reason && it->count[ASSAY_COUNT_UNSURE] > 0;
+    const bool most = !it->reason && it->count[AS_COUNT_UNSURE] > 0;
     const bool least = !it->reason && it->open;
     if (!it->reason && !most && !least)
         return;
@@ -245,15 +243,15 @@ static void add_note(struct as_table *table, const struct assay_count_object *it
     said->least |= least;
 }
 
-static bool is_idle_loop(const struct assay_count_object *it)
+static bool is_idle_loop(const struct as_count_object *it)
 {
-    return it->kind == ASSAY_OBJECT_LOOP && !it->reason && !it->open &&
-           it->count[ASSAY_COUNT_INSTRUCTION] == 0;
+    return it->kind == AS_OBJECT_LOOP && !it->reason && !it->open &&
+           it->count[AS_COUNT_INSTRUCTION] == 0;
 }
 
-static int show_text(struct counted_view *view, struct assay_error *err)
+static int show_text(struct counted_view *view, struct as_error *err)
 {
-    const struct assay_count_result *result = view->result;
+    const struct as_count_result *result = view->result;
     struct as_table table;
     struct note_kinds said = {0};
     if (result->interrupted && !result->counted_run) {
@@ -266,7 +264,7 @@ static int show_text(struct counted_view *view, struct assay_error *err)
     }
     as_table_init(&table, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < result->object_n; i++) {
-        const struct assay_count_object *it = &result->object[i];
+        const struct as_count_object *it = &result->object[i];
         if (is_idle_loop(it)) {
             said.idle++;
             continue;
@@ -293,8 +291,8 @@ static int show_text(struct counted_view *view, struct assay_error *err)
 
 enum {
     FIRST_COUNT = 7,
-    FIRST_TRAFFIC = FIRST_COUNT + ASSAY_COUNTS + 1,
-    FIELDS_N = FIRST_TRAFFIC + ASSAY_TRAFFICS + 2
+    FIRST_TRAFFIC = FIRST_COUNT + AS_COUNTS + 1,
+    FIELDS_N = FIRST_TRAFFIC + AS_TRAFFICS + 2
 };
 
 static const struct as_field fields[FIELDS_N] = {{"kind", NULL, 0},
@@ -305,44 +303,44 @@ static const struct as_field fields[FIELDS_N] = {{"kind", NULL, 0},
                                                  {"share", NULL, 0},
                                                  {"not_counted", NULL, 0},
 #define COUNT_FIELD(name, word) {word, NULL, 0},
-                                                 ASSAY_COUNT_LIST(COUNT_FIELD)
+                                                 AS_COUNT_LIST(COUNT_FIELD)
 #undef COUNT_FIELD
                                                      {"executed_intensity", NULL, 0},
 #define TRAFFIC_FIELD(name, word) {word, NULL, 0},
-                                                 ASSAY_TRAFFIC_LIST(TRAFFIC_FIELD)
+                                                 AS_TRAFFIC_LIST(TRAFFIC_FIELD)
 #undef TRAFFIC_FIELD
                                                      {"traffic_error_pct", NULL, 0},
                                                  {"traffic_covered_pct", NULL, 0}};
 
 /* The last fields. */
-static void fill_traffic(const struct assay_count_traffic *it, struct as_cell *cell)
+static void fill_traffic(const struct as_count_traffic *it, struct as_cell *cell)
 {
-    double value[ASSAY_TRAFFICS];
-    assay_traffic_values(it, value);
-    for (unsigned i = 0; i < ASSAY_TRAFFICS; i++)
+    double value[AS_TRAFFICS];
+    as_traffic_values(it, value);
+    for (unsigned i = 0; i < AS_TRAFFICS; i++)
         if (!isnan(value[i]))
             cell[i] = as_cell_real(value[i]);
     if (it->is_known) {
-        cell[ASSAY_TRAFFICS] = as_cell_real(100 * it->error);
-        cell[ASSAY_TRAFFICS + 1] = as_cell_real(100 * it->covered);
+        cell[AS_TRAFFICS] = as_cell_real(100 * it->error);
+        cell[AS_TRAFFICS + 1] = as_cell_real(100 * it->covered);
     }
 }
 
 static void fill_object(void *context, size_t row, struct as_cell *cell)
 {
     const struct counted_view *view = context;
-    const struct assay_count_object *it = &view->result->object[row];
-    cell[0] = as_cell_text(assay_object_word(it->kind));
+    const struct as_count_object *it = &view->result->object[row];
+    cell[0] = as_cell_text(as_object_word(it->kind));
     cell[1] = as_cell_signed(it->id);
     cell[2] = as_cell_text(view->name[row]);
     cell[3] = as_cell_hex(it->address);
     cell[4] = as_cell_count(it->depth);
     cell[5] = as_cell_real(it->share);
     cell[6] = as_cell_text(it->reason);
-    for (unsigned i = 0; !it->reason && i < ASSAY_COUNTS; i++)
+    for (unsigned i = 0; !it->reason && i < AS_COUNTS; i++)
         cell[FIRST_COUNT + i] = as_cell_real(it->count[i]);
-    if (!it->reason && !isnan(assay_count_intensity(it)))
-        cell[FIRST_COUNT + ASSAY_COUNTS] = as_cell_real(assay_count_intensity(it));
+    if (!it->reason && !isnan(as_count_intensity(it)))
+        cell[FIRST_COUNT + AS_COUNTS] = as_cell_real(as_count_intensity(it));
     if (!it->reason)
         fill_traffic(&it->traffic, cell + FIRST_TRAFFIC);
 }
@@ -361,7 +359,7 @@ static void emit_object(struct as_json *json, struct counted_view *view, size_t 
 
 static void show_json(struct counted_view *view)
 {
-    const struct assay_count_result *result = view->result;
+    const struct as_count_result *result = view->result;
     struct as_json json;
     as_compared_json_begin(&json, view->cli, view->experiment, "counted");
     as_json_array_begin(&json);
@@ -378,7 +376,7 @@ static void show_json(struct counted_view *view)
     as_compared_json_end(&json);
 }
 
-static int show_counts(struct counted_view *view, struct assay_error *err)
+static int show_counts(struct counted_view *view, struct as_error *err)
 {
     const struct as_sheet sheet = {fields, FIELDS_N, view->result->object_n, view, fill_object};
     AS_TRY(name_objects(view, err));
@@ -394,8 +392,8 @@ static int show_counts(struct counted_view *view, struct assay_error *err)
 
 /* ---- The verb ------------------------------------------------------------------------------ */
 
-static int show_counted(struct as_cli *cli, struct assay_experiment *experiment,
-                        const struct assay_count_result *result, struct assay_error *err)
+static int show_counted(struct as_cli *cli, struct as_experiment *experiment,
+                        const struct as_count_result *result, struct as_error *err)
 {
     struct counted_view view = {.cli = cli,
                                 .experiment = experiment,
@@ -408,7 +406,7 @@ static int show_counted(struct as_cli *cli, struct assay_experiment *experiment,
     return rc;
 }
 
-int as_verb_count(struct as_cli *cli, struct assay_error *err)
+int as_verb_count(struct as_cli *cli, struct as_error *err)
 {
     return as_counting_verb(cli, NULL, show_counted, err);
 }

@@ -19,9 +19,9 @@
 
 struct quality_batch {
     const struct as_quality_view *view;
-    struct assay_cqa_options options;
-    struct assay_cqa_engine **engine; /* each holds the answer of one */
-    struct assay_cqa *answer;
+    struct as_cqa_options options;
+    struct as_cqa_engine **engine; /* each holds the answer of one */
+    struct as_cqa *answer;
     size_t engine_n;
     const uint32_t *object; /* loops or bodies of the batch */
 };
@@ -30,23 +30,22 @@ struct quality_batch {
 
 static bool is_wanted(const struct as_quality_view *view, uint32_t at)
 {
-    const struct assay_program *program = view->chosen.program;
+    const struct as_program *program = view->chosen.program;
 
     if (view->bodies)
         return view->chosen.body[at] && program->body[at].blocks > 0;
-    const struct assay_loop *loop = &program->loop[at];
+    const struct as_loop *loop = &program->loop[at];
     const uint64_t least = view->cli->args.number[AS_OPTION_MIN_INSTRUCTIONS];
 
-    return (loop->level == ASSAY_LEVEL_INNERMOST || loop->level == ASSAY_LEVEL_SINGLE) &&
+    return (loop->level == AS_LEVEL_INNERMOST || loop->level == AS_LEVEL_SINGLE) &&
            view->chosen.body[loop->body] && loop->insns >= least;
 }
 
 typedef AS_VEC(uint32_t) chosen_list;
 
-static int choose_loops(const struct as_quality_view *view, chosen_list *out,
-                        struct assay_error *err)
+static int choose_loops(const struct as_quality_view *view, chosen_list *out, struct as_error *err)
 {
-    const struct assay_program *program = view->chosen.program;
+    const struct as_program *program = view->chosen.program;
     const size_t n = view->bodies ? program->body_n : program->loop_n;
     uint32_t one;
 
@@ -58,22 +57,22 @@ static int choose_loops(const struct as_quality_view *view, chosen_list *out,
         if (is_wanted(view, (uint32_t)i) && as_vec_push(out, (uint32_t)i) < 0)
             return as_error_nomem(err, "the chosen loops");
     if (!out->n)
-        return as_error_set(err, ASSAY_ERR_NO_CODE,
+        return as_error_set(err, AS_ERR_NO_CODE,
                             "cqa: %s: the chosen code has no innermost loop; 'assay loops' lists "
                             "all loops",
-                            assay_object_info(view->chosen.object)->path);
+                            as_object_info(view->chosen.object)->path);
     return 0;
 }
 
 /* ---- Analysing ----------------------------------------------------------------------------- */
 
 /* With the weights of its paths, where --experiment tells them. */
-static int analyse_loop_weighed(struct quality_batch *b, size_t i, struct assay_error *err)
+static int analyse_loop_weighed(struct quality_batch *b, size_t i, struct as_error *err)
 {
     const struct as_quality_view *view = b->view;
-    struct assay_cqa_options options = b->options;
+    struct as_cqa_options options = b->options;
     struct as_arena arena;
-    const struct assay_program *program = view->chosen.program;
+    const struct as_program *program = view->chosen.program;
     const bool tells = view->sampled.run_id && program->loop[b->object[i]].paths > 1;
     bool counted;
     const double *cycles = NULL;
@@ -88,29 +87,29 @@ static int analyse_loop_weighed(struct quality_batch *b, size_t i, struct assay_
                                         &weight, &options.weight_n, &counted, err);
     options.weight = weight;
     if (rc == 0)
-        rc = assay_cqa_loop(b->engine[i], program, b->object[i], &options, &b->answer[i], err);
+        rc = as_cqa_loop(b->engine[i], program, b->object[i], &options, &b->answer[i], err);
     as_arena_fini(&arena);
     return rc;
 }
 
 static int analyse_piece(void *context, size_t from, size_t to, unsigned worker,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     struct quality_batch *b = context;
-    const struct assay_program *program = b->view->chosen.program;
+    const struct as_program *program = b->view->chosen.program;
 
     (void)worker;
     for (size_t i = from; i < to; i++)
         if (b->view->bodies)
-            AS_TRY(assay_cqa_body(b->engine[i], program, b->object[i], &b->options, &b->answer[i],
-                                  err));
+            AS_TRY(as_cqa_function_body(b->engine[i], program, b->object[i], &b->options,
+                                        &b->answer[i], err));
         else
             AS_TRY(analyse_loop_weighed(b, i, err));
     return 0;
 }
 
 /* Keeps only path N of --path; returns false if there are fewer. */
-static bool select_cqa_path(struct as_quality_view *view, struct assay_cqa *cqa)
+static bool select_cqa_path(struct as_quality_view *view, struct as_cqa *cqa)
 {
     if (!view->path)
         return true;
@@ -122,7 +121,7 @@ static bool select_cqa_path(struct as_quality_view *view, struct assay_cqa *cqa)
     return true;
 }
 
-static void show_answer(struct as_quality_view *view, struct assay_cqa *cqa)
+static void show_answer(struct as_quality_view *view, struct as_cqa *cqa)
 {
     if (!select_cqa_path(view, cqa))
         return;
@@ -138,7 +137,7 @@ static void show_answer(struct as_quality_view *view, struct assay_cqa *cqa)
 }
 
 static int show_batches(struct as_quality_view *view, struct quality_batch *b,
-                        const chosen_list *list, struct as_pool *pool, struct assay_error *err)
+                        const chosen_list *list, struct as_pool *pool, struct as_error *err)
 {
     for (size_t at = 0; at < list->n; at += b->engine_n) {
         const size_t n = list->n - at < b->engine_n ? list->n - at : b->engine_n;
@@ -152,15 +151,15 @@ static int show_batches(struct as_quality_view *view, struct quality_batch *b,
     return 0;
 }
 
-static int make_engines(struct quality_batch *b, size_t n, struct assay_error *err)
+static int make_engines(struct quality_batch *b, size_t n, struct as_error *err)
 {
     b->engine = as_calloc(n, sizeof *b->engine);
     b->answer = as_calloc(n, sizeof *b->answer);
     if (!b->engine || !b->answer)
         return as_error_nomem(err, "code quality analysis");
     for (; b->engine_n < n; b->engine_n++) {
-        AS_TRY(assay_cqa_engine_new(b->view->uarch, &b->engine[b->engine_n], err));
-        assay_cqa_engine_figures(b->engine[b->engine_n], b->view->figures);
+        AS_TRY(as_cqa_engine_new(b->view->uarch, &b->engine[b->engine_n], err));
+        as_cqa_engine_figures(b->engine[b->engine_n], b->view->figures);
     }
     return 0;
 }
@@ -173,18 +172,17 @@ static unsigned path_limit(const struct as_arguments *args)
     return !as_given(args, AS_OPTION_PATHS) ? 0 : given ? given : UINT_MAX;
 }
 
-static struct assay_cqa_options analysis_options(const struct as_quality_view *view)
+static struct as_cqa_options analysis_options(const struct as_quality_view *view)
 {
     const struct as_arguments *args = &view->cli->args;
 
-    return (struct assay_cqa_options){
+    return (struct as_cqa_options){
         .experts = (view->levels & AS_LEVEL_EXPERT) != 0,
         .simulate = view->reports, /* of the variants: the same in text and JSON */
         .path_limit = path_limit(args)};
 }
 
-static int show_chosen(struct as_quality_view *view, const chosen_list *list,
-                       struct assay_error *err)
+static int show_chosen(struct as_quality_view *view, const chosen_list *list, struct as_error *err)
 {
     struct quality_batch b = {.view = view, .options = analysis_options(view)};
     struct as_pool *pool = NULL;
@@ -196,7 +194,7 @@ static int show_chosen(struct as_quality_view *view, const chosen_list *list,
     if (rc == 0)
         rc = show_batches(view, &b, list, pool, err);
     for (size_t i = 0; i < b.engine_n; i++)
-        assay_cqa_engine_free(&b.engine[i]);
+        as_cqa_engine_free(&b.engine[i]);
     as_free(b.engine);
     as_free(b.answer);
     as_pool_free(&pool);
@@ -205,7 +203,7 @@ static int show_chosen(struct as_quality_view *view, const chosen_list *list,
 
 /* ---- The verb ------------------------------------------------------------------------------ */
 
-static int read_options(struct as_quality_view *view, struct assay_error *err)
+static int read_options(struct as_quality_view *view, struct as_error *err)
 {
     const struct as_arguments *args = &view->cli->args;
     const bool chosen = as_given(args, AS_OPTION_LOOP) || as_given(args, AS_OPTION_FUNCTION);
@@ -217,17 +215,17 @@ static int read_options(struct as_quality_view *view, struct assay_error *err)
     view->path = (uint32_t)args->number[AS_OPTION_CQA_PATH];
     view->bodies = as_given(args, AS_OPTION_CQA_BODY);
     if (view->cli->format == AS_FORMAT_HTML && (view->bodies || view->path))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--format: html shows whole loops; remove --body and --path");
     if (view->cli->format == AS_FORMAT_HTML && isatty(view->cli->fd))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--format: html needs a file; add --output page.html");
     if (as_given(args, AS_OPTION_CQA_PATH) && !view->path)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--path: paths are numbered from 1; use 1 or "
                             "more");
     if (view->bodies && (as_given(args, AS_OPTION_LOOP) || !as_given(args, AS_OPTION_FUNCTION)))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--body: needs a function; use --function, and remove --loop");
     return 0;
 }
@@ -254,13 +252,13 @@ static void begin_answer(struct as_quality_view *view)
     }
 }
 
-static int show_all(struct as_quality_view *view, struct assay_error *err)
+static int show_all(struct as_quality_view *view, struct as_error *err)
 {
     chosen_list list = {0};
     int rc = choose_loops(view, &list, err);
 
     if (rc == 0 && view->cli->format == AS_FORMAT_HTML) {
-        const struct assay_cqa_options options = analysis_options(view);
+        const struct as_cqa_options options = analysis_options(view);
 
         rc = as_cqa_page(view, list.at, list.n, &options, err);
         as_vec_fini(&list);
@@ -277,24 +275,24 @@ static int show_all(struct as_quality_view *view, struct assay_error *err)
         as_facts_end(&view->facts);
     }
     if (rc == 0 && !view->shown)
-        rc = as_error_set(err, ASSAY_ERR_USAGE,
+        rc = as_error_set(err, AS_ERR_USAGE,
                           "--path: no chosen loop has %" PRIu32 " paths that are told apart",
                           view->path);
     as_vec_fini(&list);
     return rc;
 }
 
-int as_verb_cqa(struct as_cli *cli, struct assay_error *err)
+int as_verb_cqa(struct as_cli *cli, struct as_error *err)
 {
     struct as_quality_view view = {.cli = cli};
 
     AS_TRY(read_options(&view, err));
-    struct assay_uarch_choice choice;
+    struct as_uarch_choice choice;
     int rc = as_core_open(cli, &view.uarch, &choice, err);
     if (rc == 0 && choice.core.is_nearest && !*choice.file)
         as_cli_note(cli, "%s", choice.core.doubt);
     if (rc == 0 && !as_given(&cli->args, AS_OPTION_MACHINE))
-        rc = assay_figures_of_host(&view.figures, err);
+        rc = as_figures_of_host(&view.figures, err);
     if (rc == 0)
         rc = as_cqa_remarks_open(&view, err);
     if (rc == 0)
@@ -310,7 +308,7 @@ int as_verb_cqa(struct as_cli *cli, struct assay_error *err)
     as_quality_sampled_fini(&view.sampled);
     as_sources_fini(&view.sources);
     as_chosen_free(&view.chosen);
-    assay_uarch_free(&view.uarch);
-    assay_figures_free(&view.figures);
+    as_uarch_free(&view.uarch);
+    as_figures_free(&view.figures);
     return rc;
 }

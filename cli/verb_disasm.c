@@ -27,14 +27,14 @@ const char *as_disasm_file(const struct as_disasm *d, uint32_t file)
 }
 
 /* The data symbol that covers `address`, or NULL. */
-static const struct assay_symbol *object_at(const struct as_disasm *d, uint64_t address)
+static const struct as_symbol *object_at(const struct as_disasm *d, uint64_t address)
 {
     size_t low = as_first_not(i, d->symbol_n, d->symbol[i].address <= address);
     assert(low < 2 || d->symbol[low - 2].address <= d->symbol[low - 1].address); /* sorted */
     for (size_t i = low, tried = 0; i > 0 && tried < 8; i--, tried++) {
-        const struct assay_symbol *symbol = &d->symbol[i - 1];
+        const struct as_symbol *symbol = &d->symbol[i - 1];
 
-        if (symbol->kind == ASSAY_SYMBOL_OBJECT && address - symbol->address < symbol->size_b)
+        if (symbol->kind == AS_SYMBOL_OBJECT && address - symbol->address < symbol->size_b)
             return symbol;
     }
     return NULL;
@@ -42,8 +42,8 @@ static const struct assay_symbol *object_at(const struct as_disasm *d, uint64_t 
 
 bool as_disasm_label(const struct as_disasm *d, uint64_t address, struct as_str *out)
 {
-    const struct assay_function *f = as_function_at(d->function, d->function_n, address);
-    const struct assay_symbol *symbol = f ? NULL : object_at(d, address);
+    const struct as_function *f = as_function_at(d->function, d->function_n, address);
+    const struct as_symbol *symbol = f ? NULL : object_at(d, address);
     uint64_t start;
 
     if (!f && !symbol)
@@ -55,18 +55,18 @@ bool as_disasm_label(const struct as_disasm *d, uint64_t address, struct as_str 
     return true;
 }
 
-int as_disasm_assembly(const struct as_disasm *d, const struct as_range *range, size_t i, char *buf,
-                       size_t buf_b)
+int as_disasm_assembly(const struct as_disasm *d, const struct as_disasm_range *range, size_t i,
+                       char *buf, size_t buf_b)
 {
-    const struct assay_insn *insn = &range->code.insn[i];
+    const struct as_insn *insn = &range->code.insn[i];
 
-    return assay_insn_format(range->bytes + (insn->address - range->start), insn->length,
-                             insn->address, d->syntax, buf, buf_b);
+    return as_insn_format(range->bytes + (insn->address - range->start), insn->length,
+                          insn->address, d->syntax, buf, buf_b);
 }
 
 /* ---- Ranges ------------------------------------------------------------------------------ */
 
-static int mark_targets(struct as_range *range, struct assay_error *err)
+static int mark_targets(struct as_disasm_range *range, struct as_error *err)
 {
     uint64_t target;
     size_t at;
@@ -75,13 +75,12 @@ static int mark_targets(struct as_range *range, struct assay_error *err)
     if (!range->target)
         return as_error_nomem(err, "the branch targets");
     for (size_t i = 0; i < range->code.n; i++) {
-        const struct assay_insn *insn = &range->code.insn[i];
-        const unsigned class = assay_form_get(insn->form)->insn_class;
+        const struct as_insn *insn = &range->code.insn[i];
+        const unsigned class = as_form_get(insn->form)->insn_class;
 
-        if ((class != ASSAY_CLASS_JUMP && class != ASSAY_CLASS_BRANCH) ||
-            !assay_insn_target(insn, &target))
+        if ((class != AS_CLASS_JUMP && class != AS_CLASS_BRANCH) || !as_insn_target(insn, &target))
             continue;
-        at = assay_code_find(&range->code, target);
+        at = as_code_find(&range->code, target);
         if (at != SIZE_MAX && range->code.insn[at].address == target)
             range->target[at] = true;
     }
@@ -89,34 +88,34 @@ static int mark_targets(struct as_range *range, struct assay_error *err)
 }
 
 static int decode_range(const struct as_disasm *d, uint64_t start, uint64_t end,
-                        struct as_range *range, struct assay_error *err)
+                        struct as_disasm_range *range, struct as_error *err)
 {
     uint64_t size_b = end - start;
     const uint64_t limit = d->cli->args.number[AS_OPTION_LIMIT];
 
     range->start = start;
-    range->bytes = assay_object_bytes(d->object, start, &size_b);
+    range->bytes = as_object_bytes(d->object, start, &size_b);
     if (!range->bytes)
-        return as_error_set(err, ASSAY_ERR_NO_CODE,
+        return as_error_set(err, AS_ERR_NO_CODE,
                             "%s: no bytes of the file stand at 0x%" PRIx64
                             "; 'assay functions' lists where its code is",
-                            assay_object_info(d->object)->path, start);
+                            as_object_info(d->object)->path, start);
     if (size_b > end - start)
         size_b = end - start;
     else if (size_b < end - start)
         as_cli_note(d->cli, "%s: only 0x%" PRIx64 "-0x%" PRIx64 " of the range is in the file",
-                    assay_object_info(d->object)->path, start, start + size_b);
+                    as_object_info(d->object)->path, start, start + size_b);
     range->end = start + size_b;
-    AS_TRY(assay_decode(range->bytes, size_b, start, &range->code, err));
+    AS_TRY(as_decode(range->bytes, size_b, start, &range->code, err));
     range->shown = limit && limit < range->code.n ? limit : range->code.n;
     return mark_targets(range, err);
 }
 
 static int show_range(struct as_disasm *d, struct as_facts *facts,
-                      const struct assay_function *function, uint64_t start, uint64_t end,
-                      uint32_t block, struct assay_error *err)
+                      const struct as_function *function, uint64_t start, uint64_t end,
+                      uint32_t block, struct as_error *err)
 {
-    struct as_range range = {.function = function, .block = block};
+    struct as_disasm_range range = {.function = function, .block = block};
     struct as_str name = {0};
     int rc = decode_range(d, start, end, &range, err);
 
@@ -133,12 +132,12 @@ static int show_range(struct as_disasm *d, struct as_facts *facts,
     }
     as_str_fini(&name);
     as_free(range.target);
-    assay_code_free(&range.code);
+    as_code_free(&range.code);
     return rc;
 }
 
 /* "A-B", hexadecimal. */
-static int parse_range(const char *text, uint64_t *start, uint64_t *end, struct assay_error *err)
+static int parse_range(const char *text, uint64_t *start, uint64_t *end, struct as_error *err)
 {
     char *after;
 
@@ -150,30 +149,30 @@ static int parse_range(const char *text, uint64_t *start, uint64_t *end, struct 
         if (after != second && !*after && *start < *end)
             return 0;
     }
-    return as_error_set(err, ASSAY_ERR_USAGE,
+    return as_error_set(err, AS_ERR_USAGE,
                         "--range: invalid range '%s'; use A-B with A below B, both hexadecimal",
                         text);
 }
 
 static int show_functions(struct as_disasm *d, struct as_facts *facts,
-                          const struct as_selection *chosen, struct assay_error *err)
+                          const struct as_selection *chosen, struct as_error *err)
 {
     for (size_t i = 0; i < chosen->function.n; i++) {
-        const struct assay_function *f = &d->function[chosen->function.at[i]];
+        const struct as_function *f = &d->function[chosen->function.at[i]];
 
         if (f->end == f->start)
             as_cli_note(d->cli, "%s: the end of '%s' is unknown; it is left out",
-                        assay_object_info(d->object)->path, f->name);
+                        as_object_info(d->object)->path, f->name);
         else
-            AS_TRY(show_range(d, facts, f, f->start, f->end, ASSAY_NONE, err));
+            AS_TRY(show_range(d, facts, f, f->start, f->end, AS_NONE, err));
     }
     return 0;
 }
 
 /* Blocks of the loop in the order of their addresses. */
-static int show_loop(struct as_disasm *d, struct as_facts *facts, struct assay_error *err)
+static int show_loop(struct as_disasm *d, struct as_facts *facts, struct as_error *err)
 {
-    const struct assay_loop *loop = &d->program->loop[d->loop];
+    const struct as_loop *loop = &d->program->loop[d->loop];
     struct as_str words = {0};
 
     if (d->cli->format == AS_FORMAT_TEXT) {
@@ -184,7 +183,7 @@ static int show_loop(struct as_disasm *d, struct as_facts *facts, struct assay_e
     as_str_fini(&words);
     for (uint32_t k = 0; k < loop->blocks; k++) {
         const uint32_t index = d->program->loop_block[loop->first_block + k];
-        const struct assay_block *block = &d->program->block[index];
+        const struct as_block *block = &d->program->block[index];
 
         AS_TRY(show_range(d, facts, as_function_at(d->function, d->function_n, block->start),
                           block->start, block->start + block->size_b, index, err));
@@ -193,7 +192,7 @@ static int show_loop(struct as_disasm *d, struct as_facts *facts, struct assay_e
 }
 
 static int show_disassembly(struct as_disasm *d, const struct as_selection *chosen,
-                            struct assay_error *err)
+                            struct as_error *err)
 {
     const char *text = d->cli->args.value[AS_OPTION_RANGE];
     uint64_t start = 0, end = 0;
@@ -212,7 +211,7 @@ static int show_disassembly(struct as_disasm *d, const struct as_selection *chos
     rc = show_functions(d, &facts, chosen, err);
     if (rc == 0 && text)
         rc = show_range(d, &facts, as_function_at(d->function, d->function_n, start), start, end,
-                        ASSAY_NONE, err);
+                        AS_NONE, err);
     if (rc == 0 && d->program)
         rc = show_loop(d, &facts, err);
     if (d->cli->format == AS_FORMAT_JSON)
@@ -230,7 +229,7 @@ static void read_options(struct as_disasm *d)
 {
     const struct as_arguments *args = &d->cli->args;
 
-    d->syntax = args->number[AS_OPTION_SYNTAX] ? ASSAY_SYNTAX_ATT : ASSAY_SYNTAX_INTEL;
+    d->syntax = args->number[AS_OPTION_SYNTAX] ? AS_SYNTAX_ATT : AS_SYNTAX_INTEL;
     d->with_source = !as_given(args, AS_OPTION_NO_SOURCE);
     d->with_bytes = as_given(args, AS_OPTION_BYTES);
     d->with_facts = as_given(args, AS_OPTION_FACTS);
@@ -239,33 +238,33 @@ static void read_options(struct as_disasm *d)
     d->with_streams = as_given(args, AS_OPTION_STREAMS);
 }
 
-static int load_symbols(struct as_disasm *d, struct assay_object *object, struct assay_error *err)
+static int load_symbols(struct as_disasm *d, struct as_object *object, struct as_error *err)
 {
-    const unsigned parts = d->with_source ? ASSAY_DEBUG_ALL : 0;
+    const unsigned parts = d->with_source ? AS_DEBUG_ALL : 0;
 
     d->object = object;
-    AS_TRY(assay_object_functions(object, d->with_source, &d->function, &d->function_n, err));
+    AS_TRY(as_object_functions(object, d->with_source, &d->function, &d->function_n, err));
     if (parts)
-        AS_TRY(assay_object_debug(object, parts, d->cli->jobs, &d->debug, NULL, err));
-    d->symbol_n = assay_object_symbols(object, &d->symbol);
+        AS_TRY(as_object_debug(object, parts, d->cli->jobs, &d->debug, NULL, err));
+    d->symbol_n = as_object_symbols(object, &d->symbol);
     return 0;
 }
 
-static int analyse_loops(struct as_disasm *d, struct assay_object *object,
-                         struct assay_program **program, struct assay_error *err)
+static int analyse_loops(struct as_disasm *d, struct as_object *object, struct as_program **program,
+                         struct as_error *err)
 {
-    const struct assay_program_options options = {
-        .jobs = d->cli->jobs, .path_limit = ASSAY_PATH_LIMIT, .with_source = d->with_source};
+    const struct as_program_options options = {
+        .jobs = d->cli->jobs, .path_limit = AS_PATH_LIMIT, .with_source = d->with_source};
 
     if (!as_given(&d->cli->args, AS_OPTION_LOOP))
         return 0;
-    AS_TRY(assay_program_new(object, &options, program, err));
+    AS_TRY(as_program_new(object, &options, program, err));
     d->program = *program;
     return as_loop_of_option(d->cli, *program, &d->loop, err);
 }
 
 static int choose_ranges(const struct as_disasm *d, struct as_selection *chosen,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     const struct as_arguments *args = &d->cli->args;
 
@@ -275,22 +274,22 @@ static int choose_ranges(const struct as_disasm *d, struct as_selection *chosen,
     return 0;
 }
 
-int as_verb_disasm(struct as_cli *cli, struct assay_error *err)
+int as_verb_disasm(struct as_cli *cli, struct as_error *err)
 {
-    struct as_disasm d = {.cli = cli, .loop = ASSAY_NONE};
-    struct assay_program *program = NULL;
+    struct as_disasm d = {.cli = cli, .loop = AS_NONE};
+    struct as_program *program = NULL;
     struct as_selection chosen = {0};
-    struct assay_object *object;
+    struct as_object *object;
     int rc;
 
     if (!as_given(&cli->args, AS_OPTION_FUNCTION) && !as_given(&cli->args, AS_OPTION_RANGE) &&
         !as_given(&cli->args, AS_OPTION_LOOP))
         return as_error_set(
-            err, ASSAY_ERR_USAGE,
+            err, AS_ERR_USAGE,
             "disasm: nothing chosen; use --function NAME, --range A-B or --loop ID");
     read_options(&d);
     if ((d.with_dependences || d.with_streams) && !as_given(&cli->args, AS_OPTION_LOOP))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "disasm: --%s needs a loop; add --loop ID ('assay loops' lists them)",
                             d.with_dependences ? "dependences" : "streams");
     object = as_cli_open(cli, cli->args.positional[0]);
@@ -305,7 +304,7 @@ int as_verb_disasm(struct as_cli *cli, struct assay_error *err)
         rc = show_disassembly(&d, &chosen, err);
     as_vec_fini(&chosen.function);
     as_sources_fini(&d.sources);
-    assay_program_free(&program);
-    assay_object_close(&object);
+    as_program_free(&program);
+    as_object_close(&object);
     return rc;
 }

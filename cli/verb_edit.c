@@ -16,9 +16,9 @@
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-typedef int edit_add_word(struct as_edit *edit, const char *word, struct assay_error *err);
+typedef int edit_add_word(struct as_edit *edit, const char *word, struct as_error *err);
 
-static int read_option_file(struct as_edit *edit, const char *path, struct assay_error *err)
+static int read_option_file(struct as_edit *edit, const char *path, struct as_error *err)
 {
     char *text = NULL;
     size_t n;
@@ -28,8 +28,7 @@ static int read_option_file(struct as_edit *edit, const char *path, struct assay
     return rc;
 }
 
-static int read_edit_options(const struct as_cli *cli, struct as_edit *edit,
-                             struct assay_error *err)
+static int read_edit_options(const struct as_cli *cli, struct as_edit *edit, struct as_error *err)
 {
     static const struct {
         enum as_option_id id;
@@ -59,7 +58,7 @@ static bool name_beside_output(const struct as_cli *cli, const char *ending, str
     return true;
 }
 
-static int check_files_beside(const struct as_cli *cli, struct assay_error *err)
+static int check_files_beside(const struct as_cli *cli, struct as_error *err)
 {
     static const char *const endings[] = {".pcf", ".row"};
     int rc = 0;
@@ -75,7 +74,7 @@ static int check_files_beside(const struct as_cli *cli, struct assay_error *err)
 }
 
 static int write_file_beside(const struct as_cli *cli, const char *ending, struct as_view text,
-                             struct assay_error *err)
+                             struct as_error *err)
 {
     struct as_str name = {0};
     struct as_outfile file = {0};
@@ -90,7 +89,7 @@ static int write_file_beside(const struct as_cli *cli, const char *ending, struc
 }
 
 static int write_labels(const struct as_cli *cli, const struct as_edit *edit, const char *path,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     struct as_str text = {0};
     int rc = as_edit_labels(edit, path, &text, err);
@@ -101,7 +100,7 @@ static int write_labels(const struct as_cli *cli, const struct as_edit *edit, co
 }
 
 /* Names of objects stay: a cut leaves out records, no objects. */
-static int copy_row_names(const struct as_cli *cli, const char *path, struct assay_error *err)
+static int copy_row_names(const struct as_cli *cli, const char *path, struct as_error *err)
 {
     struct as_str name = {0};
     char *text = NULL;
@@ -112,7 +111,7 @@ static int copy_row_names(const struct as_cli *cli, const char *path, struct ass
                                           &text, &n, err);
     if (rc == 0)
         rc = write_file_beside(cli, ".row", (struct as_view){text, n}, err);
-    else if (rc == ASSAY_ERR_NOT_FOUND)
+    else if (rc == AS_ERR_NOT_FOUND)
         rc = 0;
     as_free(text);
     as_str_fini(&name);
@@ -130,7 +129,7 @@ static int pack_bytes(void *context, const char *p, size_t n)
 }
 
 static int write_packed(struct as_cli *cli, const struct as_edit *edit, const char *path,
-                        const char *date, struct as_edit_counts *counts, struct assay_error *err)
+                        const char *date, struct as_edit_counts *counts, struct as_error *err)
 {
     struct as_gzip gzip;
     struct as_out out;
@@ -145,7 +144,7 @@ static int write_packed(struct as_cli *cli, const struct as_edit *edit, const ch
 }
 
 static int write_edited(struct as_cli *cli, const struct as_edit *edit, const char *path,
-                        struct as_edit_counts *counts, struct assay_error *err)
+                        struct as_edit_counts *counts, struct as_error *err)
 {
     const char *output = cli->args.value[AS_OPTION_OUTPUT];
     const time_t now = time(NULL);
@@ -172,7 +171,7 @@ static void note_edit(const struct as_cli *cli, const struct as_edit *edit, cons
                 (unsigned long long)counts->read_n, (unsigned long long)counts->written_n);
 }
 
-static int edit_trace(struct as_cli *cli, const struct as_edit *edit, struct assay_error *err)
+static int edit_trace(struct as_cli *cli, const struct as_edit *edit, struct as_error *err)
 {
     const char *path = cli->args.positional[0];
     struct as_edit_counts counts;
@@ -188,7 +187,7 @@ static int edit_trace(struct as_cli *cli, const struct as_edit *edit, struct ass
     return 0;
 }
 
-int as_verb_edit(struct as_cli *cli, struct assay_error *err)
+int as_verb_edit(struct as_cli *cli, struct as_error *err)
 {
     struct as_edit edit = {0};
     int rc = read_edit_options(cli, &edit, err);

@@ -101,7 +101,7 @@ static void list_functions_known(struct as_cli *cli)
     begin_known_list(&l, "functions");
     for (unsigned f = 0; f < AS_FUNCTION_FAMILIES_N; f++) {
         size_t n;
-        const struct as_function *row = as_functions((enum as_function_family)f, &n);
+        const struct as_semantic_function *row = as_functions((enum as_function_family)f, &n);
         for (size_t i = 0; i < n; i++)
             list_function(&l, kinds[f], row[i].name, row[i].parameters, row[i].defaults,
                           row[i].summary);
@@ -122,17 +122,16 @@ static const struct as_ready *find_ready(const char *name)
 }
 
 /* A file of this name comes before the ready-made one. */
-static int read_configuration(const char *name, struct as_configuration *out,
-                              struct assay_error *err)
+static int read_configuration(const char *name, struct as_configuration *out, struct as_error *err)
 {
     const struct as_ready *ready = find_ready(name);
     char *text = NULL;
     size_t n;
     int rc =
         as_infile_read_text(name, "the configuration", CFG_MAX_B, AS_INFILE_PIPE, &text, &n, err);
-    if (rc == ASSAY_ERR_NOT_FOUND && ready)
+    if (rc == AS_ERR_NOT_FOUND && ready)
         return as_cfg_read(as_view_of(ready->text), name, out, err);
-    if (rc == ASSAY_ERR_NOT_FOUND && !strchr(name, '/') && !strchr(name, '.'))
+    if (rc == AS_ERR_NOT_FOUND && !strchr(name, '/') && !strchr(name, '.'))
         rc = as_error_set(err, rc,
                           "%s: no such configuration; use a .cfg file or a name of 'assay evaluate "
                           "--list'",
@@ -143,7 +142,7 @@ static int read_configuration(const char *name, struct as_configuration *out,
     return rc;
 }
 
-static int add_configuration(struct as_evaluating *it, const char *name, struct assay_error *err)
+static int add_configuration(struct as_evaluating *it, const char *name, struct as_error *err)
 {
     struct as_configuration c;
     AS_TRY(read_configuration(name, &c, err));
@@ -153,7 +152,7 @@ static int add_configuration(struct as_evaluating *it, const char *name, struct 
     return as_error_nomem(err, name);
 }
 
-static int read_configurations(struct as_evaluating *it, size_t first, struct assay_error *err)
+static int read_configurations(struct as_evaluating *it, size_t first, struct as_error *err)
 {
     const struct as_arguments *args = &it->cli->args;
     for (size_t i = first; i < args->positional_n; i++)
@@ -163,7 +162,7 @@ static int read_configurations(struct as_evaluating *it, size_t first, struct as
     return 0;
 }
 
-static int show_cfg(struct as_evaluating *it, struct assay_error *err)
+static int show_cfg(struct as_evaluating *it, struct as_error *err)
 {
     struct as_str text = {0};
     AS_TRY(read_configurations(it, 0, err));
@@ -180,22 +179,22 @@ static int show_cfg(struct as_evaluating *it, struct assay_error *err)
 /* ---- Times ----------------------------------------------------------------------------------- */
 
 static int read_time(const struct as_cli *cli, enum as_option_id option, const char *name,
-                     int64_t *out, struct assay_error *err)
+                     int64_t *out, struct as_error *err)
 {
     const char *text = cli->args.value[option];
     if (!text || (*text != '-' && as_time_read(as_view_of(text), out)))
         return 0;
-    return as_error_set(err, ASSAY_ERR_USAGE,
+    return as_error_set(err, AS_ERR_USAGE,
                         "--%s: invalid value '%s'; use a number with ns, us, ms or s", name, text);
 }
 
-static int read_times(struct as_evaluating *it, struct assay_error *err)
+static int read_times(struct as_evaluating *it, struct as_error *err)
 {
     it->to_ns = INT64_MAX;
     AS_TRY(read_time(it->cli, AS_OPTION_FROM, "from", &it->from_ns, err));
     AS_TRY(read_time(it->cli, AS_OPTION_TO, "to", &it->to_ns, err));
     if (it->from_ns >= it->to_ns)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--from, --to: the time ends before it begins; use --from below --to");
     return 0;
 }
@@ -235,7 +234,7 @@ static void note_what_is_left_out(const struct as_evaluating *it)
                         table[i].table->name, (unsigned long long)table[i].outside_n);
 }
 
-static int write_results(struct as_evaluating *it, struct assay_error *err)
+static int write_results(struct as_evaluating *it, struct as_error *err)
 {
     AS_TRY(as_ordered_begin(it->pieces, err));
     if (it->cli->format == AS_FORMAT_JSON)
@@ -245,7 +244,7 @@ static int write_results(struct as_evaluating *it, struct assay_error *err)
     return it->cli->format == AS_FORMAT_CSV ? as_evaluate_csv(it, err) : as_evaluate_text(it, err);
 }
 
-static int evaluate_trace(struct as_evaluating *it, struct assay_error *err)
+static int evaluate_trace(struct as_evaluating *it, struct as_error *err)
 {
     const struct as_evaluator_options options = {.from_ns = it->from_ns,
                                                  .to_ns = it->to_ns,
@@ -275,7 +274,7 @@ static void evaluating_fini(struct as_evaluating *it)
     as_evaluate_close(it);
 }
 
-int as_verb_evaluate(struct as_cli *cli, struct assay_error *err)
+int as_verb_evaluate(struct as_cli *cli, struct as_error *err)
 {
     struct as_evaluating it = {.cli = cli, .err = err};
     if (as_given(&cli->args, AS_OPTION_CONFIGURATIONS)) {
@@ -287,7 +286,7 @@ int as_verb_evaluate(struct as_cli *cli, struct assay_error *err)
         return 0;
     }
     if (cli->args.positional_n == 0)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "no trace; use a .prv file or an experiment of 'assay trace'");
     int rc;
     if (as_given(&cli->args, AS_OPTION_SHOW_CFG)) {

@@ -14,24 +14,24 @@
 #include "report/report.h"
 #include "unfinished.h"
 
-static int parse_export_options(const struct as_cli *cli, struct assay_export_options *options,
-                                struct assay_error *err)
+static int parse_export_options(const struct as_cli *cli, struct as_export_options *options,
+                                struct as_error *err)
 {
     const struct as_arguments *args = &cli->args;
 
-    options->format = (enum assay_export_format)args->number[AS_OPTION_AS];
+    options->format = (enum as_export_format)args->number[AS_OPTION_AS];
     options->blocked = as_given(args, AS_OPTION_BLOCKED);
     if (as_given(args, AS_OPTION_BY))
-        options->by = (enum assay_export_by)(ASSAY_EXPORT_BY_RUN + args->number[AS_OPTION_BY]);
-    if (options->format == ASSAY_EXPORT_PPROF && options->by != ASSAY_EXPORT_BY_DEFAULT)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        options->by = (enum as_export_by)(AS_EXPORT_BY_RUN + args->number[AS_OPTION_BY]);
+    if (options->format == AS_EXPORT_PPROF && options->by != AS_EXPORT_BY_DEFAULT)
+        return as_error_set(err, AS_ERR_USAGE,
                             "--by: pprof always has processes and threads as labels; remove --by");
     return 0;
 }
 
 /* An empty export is a good file, but hardly what was meant. */
-static int note_empty(const struct as_cli *cli, struct assay_experiment *experiment,
-                      const struct assay_export_options *options, struct assay_error *err)
+static int note_empty(const struct as_cli *cli, struct as_experiment *experiment,
+                      const struct as_export_options *options, struct as_error *err)
 {
     size_t unfinished_n;
 
@@ -45,14 +45,14 @@ static int note_empty(const struct as_cli *cli, struct assay_experiment *experim
     return 0;
 }
 
-static int export_to(struct as_cli *cli, struct assay_experiment *experiment,
-                     const struct assay_export_options *options, struct as_out *out,
-                     struct assay_error *err)
+static int export_to(struct as_cli *cli, struct as_experiment *experiment,
+                     const struct as_export_options *options, struct as_out *out,
+                     struct as_error *err)
 {
     uint64_t stack_n = 0;
 
-    AS_TRY(assay_report_export(experiment, (int64_t)cli->args.number[AS_OPTION_RUN], options, out,
-                               &stack_n, err));
+    AS_TRY(as_report_export(experiment, (int64_t)cli->args.number[AS_OPTION_RUN], options, out,
+                            &stack_n, err));
     return stack_n ? 0 : note_empty(cli, experiment, options, err);
 }
 
@@ -77,8 +77,8 @@ static void find_free(const char *experiment, struct as_str *name)
     }
 }
 
-static int export_to_file(struct as_cli *cli, struct assay_experiment *experiment,
-                          const struct assay_export_options *options, struct assay_error *err)
+static int export_to_file(struct as_cli *cli, struct as_experiment *experiment,
+                          const struct as_export_options *options, struct as_error *err)
 {
     struct as_str name = {0};
     struct as_outfile file = {0};
@@ -103,20 +103,20 @@ static int export_to_file(struct as_cli *cli, struct assay_experiment *experimen
     return rc;
 }
 
-int as_verb_export(struct as_cli *cli, struct assay_error *err)
+int as_verb_export(struct as_cli *cli, struct as_error *err)
 {
-    struct assay_export_options options = {0};
-    struct assay_experiment *experiment = NULL;
+    struct as_export_options options = {0};
+    struct as_experiment *experiment = NULL;
     int rc;
 
     AS_TRY(parse_export_options(cli, &options, err));
-    AS_TRY(assay_experiment_read(cli->args.positional[0], &experiment, err));
+    AS_TRY(as_experiment_read(cli->args.positional[0], &experiment, err));
     if (as_exports_trace(&cli->args))
         rc = as_export_trace(cli, experiment, err);
-    else if (options.format == ASSAY_EXPORT_PPROF && isatty(cli->fd))
+    else if (options.format == AS_EXPORT_PPROF && isatty(cli->fd))
         rc = export_to_file(cli, experiment, &options, err);
     else
         rc = export_to(cli, experiment, &options, &cli->out, err);
-    assay_experiment_close(&experiment, rc == 0 ? err : NULL);
+    as_experiment_close(&experiment, rc == 0 ? err : NULL);
     return rc;
 }

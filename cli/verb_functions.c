@@ -14,15 +14,15 @@
 #include "text.h"
 
 struct row {
-    const struct assay_function *function;
+    const struct as_function *function;
     const char *name; /* as shown */
 };
 
 struct function_list {
     struct as_cli *cli;
     struct as_arena arena;
-    const struct assay_section *section;
-    struct assay_debug debug;
+    const struct as_section *section;
+    struct as_debug debug;
     AS_VEC(struct row) rows;
 };
 
@@ -56,13 +56,12 @@ static const struct as_field columns[COLUMNS] = {
     [COLUMN_PART] = {"part", NULL, 0},         [COLUMN_SECTION] = {"section", NULL, 0},
 };
 
-static const struct assay_unit *unit_of(const struct function_list *list,
-                                        const struct assay_function *f)
+static const struct as_unit *unit_of(const struct function_list *list, const struct as_function *f)
 {
     return f->unit < list->debug.unit_n ? &list->debug.unit[f->unit] : NULL;
 }
 
-static const char *file_of(const struct function_list *list, const struct assay_function *f)
+static const char *file_of(const struct function_list *list, const struct as_function *f)
 {
     return f->decl_file < list->debug.file_n ? list->debug.file[f->decl_file] : NULL;
 }
@@ -70,8 +69,8 @@ static const char *file_of(const struct function_list *list, const struct assay_
 static void fill_function_row(void *context, size_t row, struct as_cell *cell)
 {
     const struct function_list *list = context;
-    const struct assay_function *f = list->rows.at[row].function;
-    const struct assay_unit *unit = unit_of(list, f);
+    const struct as_function *f = list->rows.at[row].function;
+    const struct as_unit *unit = unit_of(list, f);
 
     cell[COLUMN_ADDRESS] = as_cell_hex(f->start);
     cell[COLUMN_SIZE] = as_cell_count(f->end - f->start);
@@ -81,34 +80,33 @@ static void fill_function_row(void *context, size_t row, struct as_cell *cell)
     if (f->decl_line)
         cell[COLUMN_LINE] = as_cell_count(f->decl_line);
     if (unit) {
-        cell[COLUMN_COMPILER] = as_cell_text(assay_compiler_word(unit));
+        cell[COLUMN_COMPILER] = as_cell_text(as_compiler_word(unit));
         cell[COLUMN_VERSION] = as_cell_text(unit->compiler_version);
         cell[COLUMN_LANGUAGE] = as_cell_text(unit->language);
         cell[COLUMN_UNIT] = as_cell_text(unit->name);
     }
     cell[COLUMN_ALIASES] = as_cell_count(f->aliases);
-    cell[COLUMN_ORIGIN] = as_cell_text(as_origin_word(f->origin));
+    cell[COLUMN_ORIGIN] = as_cell_text(as_function_origin_word(f->origin));
     cell[COLUMN_PART] = as_cell_bool(f->is_part);
-    if (f->section != ASSAY_NONE)
+    if (f->section != AS_NONE)
         cell[COLUMN_SECTION] = as_cell_text(list->section[f->section].name);
 }
 
 /* ---- Text ------------------------------------------------------------------------------- */
 
-static const char *short_compiler(struct function_list *list, const struct assay_function *f)
+static const char *short_compiler(struct function_list *list, const struct as_function *f)
 {
-    const struct assay_unit *unit = unit_of(list, f);
+    const struct as_unit *unit = unit_of(list, f);
     char text[64];
 
-    if (!unit || !assay_compiler_word(unit))
+    if (!unit || !as_compiler_word(unit))
         return "";
-    snprintf(text, sizeof text, "%s%s%s", assay_compiler_word(unit),
-             unit->compiler_version ? " " : "",
+    snprintf(text, sizeof text, "%s%s%s", as_compiler_word(unit), unit->compiler_version ? " " : "",
              unit->compiler_version ? unit->compiler_version : "");
     return as_arena_strndup(&list->arena, text, strlen(text));
 }
 
-static const char *short_source(struct function_list *list, const struct assay_function *f)
+static const char *short_source(struct function_list *list, const struct as_function *f)
 {
     const char *file = file_of(list, f), *slash = file ? strrchr(file, '/') : NULL;
     char text[256];
@@ -122,12 +120,12 @@ static const char *short_source(struct function_list *list, const struct assay_f
 static void fill_text(void *context, size_t row, struct as_cell *cell)
 {
     struct function_list *list = context;
-    const struct assay_function *f = list->rows.at[row].function;
+    const struct as_function *f = list->rows.at[row].function;
 
     cell[0] = as_cell_hex(f->start);
     cell[1] = as_cell_count(f->end - f->start);
     cell[2] = f->aliases ? as_cell_count(f->aliases) : as_cell_text("");
-    cell[3] = as_cell_text(as_origin_word(f->origin));
+    cell[3] = as_cell_text(as_function_origin_word(f->origin));
     cell[4] = as_cell_text(short_compiler(list, f));
     cell[5] = as_cell_text(short_source(list, f));
     cell[6] = as_cell_text(list->rows.at[row].name);
@@ -144,7 +142,7 @@ static const struct as_field text_columns[] = {
     {"", "name", AS_FIELD_ELASTIC},
 };
 
-static int show_function_text(struct function_list *list, struct assay_error *err)
+static int show_function_text(struct function_list *list, struct as_error *err)
 {
     const struct as_sheet sheet = {text_columns, sizeof text_columns / sizeof *text_columns,
                                    list->rows.n, list, fill_text};
@@ -168,13 +166,13 @@ static int show_function_text(struct function_list *list, struct assay_error *er
 
 /* ---- Choosing and sorting --------------------------------------------------------------- */
 
-static int choose_functions(struct function_list *list, const struct assay_function *function,
-                            size_t n, const regex_t *filter, struct assay_error *err)
+static int choose_functions(struct function_list *list, const struct as_function *function,
+                            size_t n, const regex_t *filter, struct as_error *err)
 {
     const bool plain = as_given(&list->cli->args, AS_OPTION_NO_DEMANGLE);
 
     for (size_t i = 0; i < n; i++) {
-        const struct assay_function *f = &function[i];
+        const struct as_function *f = &function[i];
         const char *name = as_name_readable(&list->arena, f->name, plain);
 
         if (!name)
@@ -195,8 +193,8 @@ static int by_address(const struct row *a, const struct row *b)
 
 static int largest_first(const void *a, const void *b)
 {
-    const struct assay_function *f = ((const struct row *)a)->function;
-    const struct assay_function *g = ((const struct row *)b)->function;
+    const struct as_function *f = ((const struct row *)a)->function;
+    const struct as_function *g = ((const struct row *)b)->function;
     const uint64_t f_b = f->end - f->start, g_b = g->end - g->start;
 
     return f_b != g_b ? (f_b < g_b) - (f_b > g_b) : by_address(a, b);
@@ -221,20 +219,20 @@ static void sort_functions(struct function_list *list)
         list->rows.n = limit;
 }
 
-static int collect_functions(struct function_list *list, struct assay_object *object,
-                             struct assay_error *err)
+static int collect_functions(struct function_list *list, struct as_object *object,
+                             struct as_error *err)
 {
     const char *filter = list->cli->args.value[AS_OPTION_FILTER];
-    const struct assay_function *function;
+    const struct as_function *function;
     regex_t regex;
     size_t n;
     int rc;
 
-    AS_TRY(assay_object_debug(object, ASSAY_DEBUG_UNITS, list->cli->jobs, &list->debug, NULL, err));
-    AS_TRY(assay_object_functions(object, true, &function, &n, err));
+    AS_TRY(as_object_debug(object, AS_DEBUG_UNITS, list->cli->jobs, &list->debug, NULL, err));
+    AS_TRY(as_object_functions(object, true, &function, &n, err));
     /* Again: files of declarations may have joined the table. */
-    AS_TRY(assay_object_debug(object, ASSAY_DEBUG_UNITS, list->cli->jobs, &list->debug, NULL, err));
-    assay_object_sections(object, &list->section);
+    AS_TRY(as_object_debug(object, AS_DEBUG_UNITS, list->cli->jobs, &list->debug, NULL, err));
+    as_object_sections(object, &list->section);
     if (filter)
         AS_TRY(as_regex_compile(&regex, filter, "filter", err));
     rc = choose_functions(list, function, n, filter ? &regex : NULL, err);
@@ -244,8 +242,8 @@ static int collect_functions(struct function_list *list, struct assay_object *ob
     return rc;
 }
 
-static int show_functions(struct function_list *list, const struct assay_object *object,
-                          struct assay_error *err)
+static int show_functions(struct function_list *list, const struct as_object *object,
+                          struct as_error *err)
 {
     const struct as_sheet sheet = {columns, COLUMNS, list->rows.n, list, fill_function_row};
 
@@ -255,9 +253,9 @@ static int show_functions(struct function_list *list, const struct assay_object 
     return 0;
 }
 
-int as_verb_functions(struct as_cli *cli, struct assay_error *err)
+int as_verb_functions(struct as_cli *cli, struct as_error *err)
 {
-    struct assay_object *object = as_cli_open(cli, cli->args.positional[0]);
+    struct as_object *object = as_cli_open(cli, cli->args.positional[0]);
     struct function_list list = {.cli = cli};
     int rc;
 
@@ -269,6 +267,6 @@ int as_verb_functions(struct as_cli *cli, struct assay_error *err)
         rc = show_functions(&list, object, err);
     as_vec_fini(&list.rows);
     as_arena_fini(&list.arena);
-    assay_object_close(&object);
+    as_object_close(&object);
     return rc;
 }

@@ -16,7 +16,7 @@
 #include "unfinished.h"
 
 /* "perf.data" gives perf.assay, beside us and not beside the file. */
-static int choose_name(struct as_cli *cli, struct as_experiment_name *name, struct assay_error *err)
+static int choose_name(struct as_cli *cli, struct as_experiment_name *name, struct as_error *err)
 {
     struct as_str stem = {0};
     struct as_view file = as_view_of(cli->args.positional[0]);
@@ -41,26 +41,26 @@ struct importing {
     struct as_cli *cli;
     struct as_experiment_name *name;
     int64_t run_id;
-    struct as_import_counts counts;      /* of a trace */
-    struct assay_import_result profiled; /* of samples */
+    struct as_import_counts counts;   /* of a trace */
+    struct as_import_result profiled; /* of samples */
 };
 
-typedef int import_fill(struct importing *it, struct assay_experiment *experiment,
-                        struct assay_error *err);
+typedef int import_fill(struct importing *it, struct as_experiment *experiment,
+                        struct as_error *err);
 
-static int fill_from_samples(struct importing *it, struct assay_experiment *experiment,
-                             struct assay_error *err)
+static int fill_from_samples(struct importing *it, struct as_experiment *experiment,
+                             struct as_error *err)
 {
     struct as_cli *cli = it->cli;
     struct as_stage stage = {.quiet = as_given(&cli->args, AS_OPTION_QUIET)};
-    const struct assay_import_request request = {
+    const struct as_import_request request = {
         .path = cli->args.positional[0],
         .label = cli->args.value[AS_OPTION_LABEL],
         .attribute = {.jobs = cli->jobs,
                       .categories = cli->args.value[AS_OPTION_CATEGORIES],
                       .progress = as_stage_show,
                       .context = &stage}};
-    const int rc = assay_profile_import(experiment, &request, &it->profiled, err);
+    const int rc = as_profile_import(experiment, &request, &it->profiled, err);
 
     as_stage_end(&stage);
     if (rc == 0)
@@ -69,8 +69,8 @@ static int fill_from_samples(struct importing *it, struct assay_experiment *expe
     return rc;
 }
 
-static int fill_from_trace(struct importing *it, struct assay_experiment *experiment,
-                           struct assay_error *err)
+static int fill_from_trace(struct importing *it, struct as_experiment *experiment,
+                           struct as_error *err)
 {
     const struct as_arguments *args = &it->cli->args;
 
@@ -79,7 +79,7 @@ static int fill_from_trace(struct importing *it, struct assay_experiment *experi
 }
 
 /* What --force replaces stays until the new experiment is whole. */
-static int replace_experiment(struct importing *it, import_fill *fill, struct assay_error *err)
+static int replace_experiment(struct importing *it, import_fill *fill, struct as_error *err)
 {
     struct as_str *made = &it->name->made;
     struct as_draft draft;
@@ -88,7 +88,7 @@ static int replace_experiment(struct importing *it, import_fill *fill, struct as
     if (made->failed)
         return as_error_nomem(err, "the experiment's name");
     as_stops_note();
-    AS_TRY(as_draft_begin(&draft, as_str_z(made), "importing", ASSAY_EXPERIMENT_FORCE, err));
+    AS_TRY(as_draft_begin(&draft, as_str_z(made), "importing", AS_EXPERIMENT_FORCE, err));
     const int rc = as_draft_end(&draft, fill(it, draft.experiment, err), err);
     if (rc < 0 && as_stops_came()) {
         it->cli->status = as_stops_status();
@@ -97,16 +97,16 @@ static int replace_experiment(struct importing *it, import_fill *fill, struct as
     return rc;
 }
 
-static int make_experiment(struct importing *it, import_fill *fill, struct assay_error *err)
+static int make_experiment(struct importing *it, import_fill *fill, struct as_error *err)
 {
-    struct assay_experiment *experiment;
+    struct as_experiment *experiment;
 
-    AS_TRY(as_experiment_create(it->cli, it->name, &experiment, err));
+    AS_TRY(as_experiment_name_create(it->cli, it->name, &experiment, err));
     as_stage_guard(as_str_z(&it->name->made));
     const int rc = fill(it, experiment, err);
     if (rc < 0) /* the file is still there: nothing is lost */
         as_experiment_drop(&experiment, err);
-    const int closed = assay_experiment_close(&experiment, rc < 0 ? NULL : err);
+    const int closed = as_experiment_close(&experiment, rc < 0 ? NULL : err);
     return rc < 0 ? rc : closed;
 }
 
@@ -126,22 +126,22 @@ static void note_trace(const struct as_cli *cli, const struct as_import_counts *
 }
 
 /* A trace is analysed first, and the results are stored. */
-static int show_import(struct importing *it, bool is_trace, struct assay_error *err)
+static int show_import(struct importing *it, bool is_trace, struct as_error *err)
 {
-    struct assay_experiment *experiment;
+    struct as_experiment *experiment;
 
-    AS_TRY(assay_experiment_open(as_str_z(&it->name->made), &experiment, err));
+    AS_TRY(as_experiment_open(as_str_z(&it->name->made), &experiment, err));
     const int rc = is_trace ? as_trace_show(it->cli, experiment, it->run_id, err)
                             : as_summary_show(it->cli, experiment, it->run_id, err);
     if (rc == 0 && is_trace)
         note_trace(it->cli, &it->counts);
     if (rc == 0 && it->profiled.damage[0])
         as_cli_note(it->cli, "%s", it->profiled.damage);
-    const int closed = assay_experiment_close(&experiment, rc < 0 ? NULL : err);
+    const int closed = as_experiment_close(&experiment, rc < 0 ? NULL : err);
     return rc < 0 ? rc : closed;
 }
 
-static int import_file(struct as_cli *cli, struct as_experiment_name *name, struct assay_error *err)
+static int import_file(struct as_cli *cli, struct as_experiment_name *name, struct as_error *err)
 {
     const bool is_trace = as_import_kind_of(cli->args.positional[0]) != AS_IMPORT_NONE;
     const bool replaces =
@@ -149,11 +149,11 @@ static int import_file(struct as_cli *cli, struct as_experiment_name *name, stru
     struct importing it = {.cli = cli, .name = name};
 
     if (is_trace && as_given(&cli->args, AS_OPTION_CATEGORIES))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--categories: only for samples; remove it for a trace");
     if (!is_trace && cli->format == AS_FORMAT_CSV)
         return as_error_set(
-            err, ASSAY_ERR_USAGE,
+            err, AS_ERR_USAGE,
             "--format: 'import' does not write csv of samples; use text or json, or "
             "'assay show EXP --view VIEW --format csv' afterwards");
     AS_TRY((replaces ? replace_experiment
@@ -161,7 +161,7 @@ static int import_file(struct as_cli *cli, struct as_experiment_name *name, stru
     return show_import(&it, is_trace, err);
 }
 
-int as_verb_import(struct as_cli *cli, struct assay_error *err)
+int as_verb_import(struct as_cli *cli, struct as_error *err)
 {
     struct as_experiment_name name = {0};
     int rc = choose_name(cli, &name, err);

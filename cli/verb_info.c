@@ -10,31 +10,31 @@
 #include "base/error.h"
 #include "info.h"
 
-const char *as_type_word(enum assay_object_type type)
+const char *as_type_word(enum as_object_type type)
 {
     switch (type) {
-    case ASSAY_OBJECT_RELOCATABLE:
+    case AS_OBJECT_RELOCATABLE:
         return "relocatable";
-    case ASSAY_OBJECT_EXECUTABLE:
+    case AS_OBJECT_EXECUTABLE:
         return "executable";
-    case ASSAY_OBJECT_PIE:
+    case AS_OBJECT_PIE:
         return "pie";
-    case ASSAY_OBJECT_SHARED:
+    case AS_OBJECT_SHARED:
         return "shared";
     }
     return NULL;
 }
 
-const char *as_debug_word(enum assay_debug_kind kind)
+const char *as_debug_word(enum as_debug_kind kind)
 {
     switch (kind) {
-    case ASSAY_DEBUG_NONE:
+    case AS_DEBUG_NONE:
         return "none";
-    case ASSAY_DEBUG_EMBEDDED:
+    case AS_DEBUG_EMBEDDED:
         return "embedded";
-    case ASSAY_DEBUG_SEPARATE:
+    case AS_DEBUG_SEPARATE:
         return "separate";
-    case ASSAY_DEBUG_MISSING:
+    case AS_DEBUG_MISSING:
         return "missing";
     }
     return NULL;
@@ -47,7 +47,7 @@ static int compare_text(const char *a, const char *b)
     return strcmp(a ? a : "", b ? b : "");
 }
 
-static int compare_build(const struct assay_unit *a, const struct assay_unit *b)
+static int compare_build(const struct as_unit *a, const struct as_unit *b)
 {
     int order = (int)a->compiler - (int)b->compiler;
 
@@ -61,14 +61,14 @@ static int compare_build(const struct assay_unit *a, const struct assay_unit *b)
         order = compare_text(a->flags, b->flags);
     if (!order)
         order = (int)a->dwarf_version - (int)b->dwarf_version;
-    if (!order && a->compiler == ASSAY_COMPILER_OTHER)
+    if (!order && a->compiler == AS_COMPILER_OTHER)
         order = compare_text(a->producer, b->producer);
     return order;
 }
 
 static int order_by_build(const void *a, const void *b, void *units)
 {
-    const struct assay_unit *unit = units;
+    const struct as_unit *unit = units;
     const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
     const int order = compare_build(&unit[i], &unit[k]);
 
@@ -82,9 +82,9 @@ static int most_units_first(const void *a, const void *b)
     return g->n != h->n ? (g->n < h->n) - (g->n > h->n) : (g->unit > h->unit) - (g->unit < h->unit);
 }
 
-static int group_units(struct as_info *info, struct assay_error *err)
+static int group_units(struct as_info *info, struct as_error *err)
 {
-    const struct assay_unit *unit = info->debug.unit;
+    const struct as_unit *unit = info->debug.unit;
     const size_t n = info->debug.unit_n;
     uint32_t *order = as_malloc(n * sizeof *order + 1);
 
@@ -113,7 +113,7 @@ double as_understood_percent(const struct as_code_counts *code)
     return code->jumps ? 100.0 * (double)(code->tables + code->calls) / (double)code->jumps : 100.0;
 }
 
-static void count_code(const struct assay_program *program, struct as_code_counts *c)
+static void count_code(const struct as_program *program, struct as_code_counts *c)
 {
     *c = (struct as_code_counts){.functions = program->body_n,
                                  .blocks = program->block_n,
@@ -124,56 +124,55 @@ static void count_code(const struct assay_program *program, struct as_code_count
                                  .calls = program->indirect.calls,
                                  .unresolved = program->indirect.unresolved};
     for (size_t i = 0; i < program->body_n; i++) {
-        c->outlined += (program->body[i].bits & ASSAY_BODY_OUTLINED) != 0;
-        c->noreturn += (program->body[i].bits & ASSAY_BODY_NORETURN) != 0;
-        c->guessed += (program->body[i].bits & ASSAY_BODY_GUESSED) != 0;
+        c->outlined += (program->body[i].bits & AS_BODY_OUTLINED) != 0;
+        c->noreturn += (program->body[i].bits & AS_BODY_NORETURN) != 0;
+        c->guessed += (program->body[i].bits & AS_BODY_GUESSED) != 0;
     }
     for (size_t i = 0; i < program->block_n; i++) {
         c->instructions += program->block[i].insns;
-        c->unreached += (program->block[i].bits & ASSAY_BLOCK_UNREACHED) != 0;
+        c->unreached += (program->block[i].bits & AS_BLOCK_UNREACHED) != 0;
     }
     for (size_t i = 0; i < program->loop_n; i++) {
         c->level[program->loop[i].level]++;
-        c->irreducible += (program->loop[i].bits & ASSAY_LOOP_IRREDUCIBLE) != 0;
-        c->merged += (program->loop[i].bits & ASSAY_LOOP_MERGED) != 0;
-        c->folded += (program->loop[i].bits & ASSAY_LOOP_FOLDED) != 0;
-        c->over_limit += (program->loop[i].bits & ASSAY_LOOP_PATH_LIMIT) != 0;
+        c->irreducible += (program->loop[i].bits & AS_LOOP_IRREDUCIBLE) != 0;
+        c->merged += (program->loop[i].bits & AS_LOOP_MERGED) != 0;
+        c->folded += (program->loop[i].bits & AS_LOOP_FOLDED) != 0;
+        c->over_limit += (program->loop[i].bits & AS_LOOP_PATH_LIMIT) != 0;
     }
 }
 
-static int analyse_code(struct as_cli *cli, struct assay_object *object, struct as_info *info,
-                        struct assay_error *err)
+static int analyse_code(struct as_cli *cli, struct as_object *object, struct as_info *info,
+                        struct as_error *err)
 {
-    const struct assay_program_options options = {.jobs = cli->jobs,
-                                                  .path_limit = ASSAY_PATH_LIMIT};
-    struct assay_program *program;
+    const struct as_program_options options = {.jobs = cli->jobs, .path_limit = AS_PATH_LIMIT};
+    struct as_program *program;
 
-    AS_TRY(assay_program_new(object, &options, &program, err));
+    AS_TRY(as_program_new(object, &options, &program, err));
     info->with_code = true;
     count_code(program, &info->code);
-    assay_program_free(&program);
+    as_program_free(&program);
     return 0;
 }
 
 /* ---- The verb -------------------------------------------------------------------------- */
 
-static int collect_info(struct as_cli *cli, struct assay_object *object, struct as_info *info,
-                        struct assay_error *err)
+static int collect_info(struct as_cli *cli, struct as_object *object, struct as_info *info,
+                        struct as_error *err)
 {
-    *info = (struct as_info){.object = object, .identity = assay_object_info(object)};
-    AS_TRY(assay_object_debug(object, ASSAY_DEBUG_UNITS, cli->jobs, &info->debug,
-                              &info->damaged_units, err));
+    *info = (struct as_info){.object = object, .identity = as_object_info(object)};
+    AS_TRY(as_object_debug(object, AS_DEBUG_UNITS, cli->jobs, &info->debug, &info->damaged_units,
+                           err));
     /* Again: loading the units may have found split or supplementary files. */
-    info->identity = assay_object_info(object);
-    assay_object_symbol_counts(object, &info->symbols);
+    info->identity = as_object_info(object);
+    as_object_symbol_counts(object, &info->symbols);
     AS_TRY(group_units(info, err));
     return as_given(&cli->args, AS_OPTION_CODE) ? analyse_code(cli, object, info, err) : 0;
 }
 
 static int show_info(struct as_cli *cli, struct as_facts *facts, const char *path, bool first,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
-    struct assay_object *object = as_cli_open(cli, path);
+    struct as_object *object = as_cli_open(cli, path);
     struct as_info info = {0};
     int rc;
 
@@ -185,11 +184,11 @@ static int show_info(struct as_cli *cli, struct as_facts *facts, const char *pat
     else if (rc == 0)
         as_info_text(cli, &info, first);
     as_vec_fini(&info.groups);
-    assay_object_close(&object);
+    as_object_close(&object);
     return rc;
 }
 
-int as_verb_info(struct as_cli *cli, struct assay_error *err)
+int as_verb_info(struct as_cli *cli, struct as_error *err)
 {
     struct as_facts facts;
     const bool text = cli->format == AS_FORMAT_TEXT;

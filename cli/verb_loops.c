@@ -97,23 +97,22 @@ struct loop_list {
     uint32_t named;                             /* body that `name` is of */
 };
 
-static const struct assay_loop *loop_of(const struct loop_list *list, size_t row)
+static const struct as_loop *loop_of(const struct loop_list *list, size_t row)
 {
     return &list->chosen.program->loop[list->loops.at[row]];
 }
 
 /* The loop's own range, or NULL. */
-static const struct assay_source_range *own_range(const struct loop_list *list,
-                                                  const struct assay_loop *loop)
+static const struct as_source_range *own_range(const struct loop_list *list,
+                                               const struct as_loop *loop)
 {
     return loop->sources ? &list->chosen.program->loop_source[loop->source] : NULL;
 }
 
-static void source_cells(struct loop_list *list, const struct assay_loop *loop,
-                         struct as_cell *cell)
+static void source_cells(struct loop_list *list, const struct as_loop *loop, struct as_cell *cell)
 {
-    const struct assay_program *program = list->chosen.program;
-    const struct assay_source_range *own = own_range(list, loop);
+    const struct as_program *program = list->chosen.program;
+    const struct as_source_range *own = own_range(list, loop);
 
     as_str_clear(&list->source);
     as_str_clear(&list->inlined);
@@ -135,29 +134,29 @@ static void source_cells(struct loop_list *list, const struct assay_loop *loop,
 
 static void stream_cells(struct loop_list *list, uint32_t id, struct as_cell *cell)
 {
-    uint32_t count[ASSAY_STRIDE_UNKNOWN + 1] = {0};
-    struct assay_streams streams;
-    struct assay_error ignored;
+    uint32_t count[AS_STRIDE_UNKNOWN + 1] = {0};
+    struct as_streams streams;
+    struct as_error ignored;
 
     /* Out of memory here leaves the cells unknown: the rest of the row is still true. */
-    if (assay_loop_streams(list->chosen.program, id, &streams, &ignored) < 0)
+    if (as_loop_streams(list->chosen.program, id, &streams, &ignored) < 0)
         return;
     for (size_t i = 0; i < streams.n; i++)
         count[streams.at[i].stride]++;
     cell[LOOP_STREAMS] = as_cell_count(streams.n);
     cell[LOOP_ARRAYS] = as_cell_count(streams.arrays);
-    for (unsigned s = 0; s <= ASSAY_STRIDE_UNKNOWN; s++)
+    for (unsigned s = 0; s <= AS_STRIDE_UNKNOWN; s++)
         cell[LOOP_STRIDE_ZERO + s] = as_cell_count(count[s]);
-    assay_streams_free(&streams);
+    as_streams_free(&streams);
 }
 
-static void shape_cells(const struct assay_program *program, const struct assay_loop *loop,
+static void shape_cells(const struct as_program *program, const struct as_loop *loop,
                         struct as_cell *cell)
 {
     cell[LOOP_ADDRESS] = as_cell_hex(program->block[loop->header].start);
     cell[LOOP_LEVEL] = as_cell_text(as_level_word(loop->level));
     cell[LOOP_DEPTH] = as_cell_count(loop->depth);
-    if (loop->parent != ASSAY_NONE)
+    if (loop->parent != AS_NONE)
         cell[LOOP_PARENT] = as_cell_count(loop->parent);
     cell[LOOP_ROLE] = as_cell_text(as_role_word(loop->role));
     cell[LOOP_GROUP] = as_cell_count(loop->group);
@@ -165,16 +164,16 @@ static void shape_cells(const struct assay_program *program, const struct assay_
         cell[LOOP_UNROLL] = as_cell_count(loop->unroll);
         cell[LOOP_UNROLL_CONFIDENCE] = as_cell_count(loop->unroll_confidence);
     }
-    if (!(loop->bits & ASSAY_LOOP_OUTSIZE))
+    if (!(loop->bits & AS_LOOP_OUTSIZE))
         cell[LOOP_PATHS] = as_cell_count(loop->paths);
     cell[LOOP_BLOCKS] = as_cell_count(loop->blocks);
     cell[LOOP_INSTRUCTIONS] = as_cell_count(loop->insns);
     cell[LOOP_ENTRIES] = as_cell_count(loop->entries);
     cell[LOOP_EXITS] = as_cell_count(loop->exits);
     cell[LOOP_BACK_EDGES] = as_cell_count(loop->back_edges);
-    cell[LOOP_CALLS] = as_cell_bool(loop->bits & ASSAY_LOOP_CALLS);
-    cell[LOOP_IRREDUCIBLE] = as_cell_bool(loop->bits & ASSAY_LOOP_IRREDUCIBLE);
-    cell[LOOP_UNRESOLVED] = as_cell_bool(loop->bits & ASSAY_LOOP_UNRESOLVED);
+    cell[LOOP_CALLS] = as_cell_bool(loop->bits & AS_LOOP_CALLS);
+    cell[LOOP_IRREDUCIBLE] = as_cell_bool(loop->bits & AS_LOOP_IRREDUCIBLE);
+    cell[LOOP_UNRESOLVED] = as_cell_bool(loop->bits & AS_LOOP_UNRESOLVED);
 }
 
 static void name_body(struct loop_list *list, uint32_t body)
@@ -189,17 +188,17 @@ static void name_body(struct loop_list *list, uint32_t body)
 static void fill_loop_row(void *context, size_t row, struct as_cell *cell)
 {
     struct loop_list *list = context;
-    const struct assay_loop *loop = loop_of(list, row);
-    const struct assay_program *program = list->chosen.program;
+    const struct as_loop *loop = loop_of(list, row);
+    const struct as_program *program = list->chosen.program;
 
     name_body(list, loop->body);
     cell[LOOP_ID] = as_cell_count(list->loops.at[row]);
     cell[LOOP_FUNCTION] = as_cell_text(as_str_z(&list->name));
     cell[LOOP_LINKAGE] = as_cell_text(program->body[loop->body].name);
-    cell[LOOP_MODULE] = as_cell_text(assay_object_info(list->chosen.object)->path);
+    cell[LOOP_MODULE] = as_cell_text(as_object_info(list->chosen.object)->path);
     shape_cells(program, loop, cell);
     source_cells(list, loop, cell);
-    if (!(loop->bits & ASSAY_LOOP_OUTSIZE))
+    if (!(loop->bits & AS_LOOP_OUTSIZE))
         stream_cells(list, list->loops.at[row], cell);
     as_str_clear(&list->marks);
     as_words_loop_marks(&list->marks, loop, '\n');
@@ -216,7 +215,7 @@ static const char *copy_loop_text(struct loop_list *list, const struct as_str *s
 }
 
 /* The level with its depth as indentation. */
-static const char *level_text(struct loop_list *list, const struct assay_loop *loop)
+static const char *level_text(struct loop_list *list, const struct as_loop *loop)
 {
     struct as_str s = {0};
 
@@ -228,12 +227,12 @@ static const char *level_text(struct loop_list *list, const struct assay_loop *l
     return text;
 }
 
-static const char *role_text(struct loop_list *list, const struct assay_loop *loop)
+static const char *role_text(struct loop_list *list, const struct as_loop *loop)
 {
     struct as_str s = {0};
 
     as_str_appendz(&s, as_role_word(loop->role));
-    if (loop->role != ASSAY_ROLE_MAIN)
+    if (loop->role != AS_ROLE_MAIN)
         as_str_appendf(&s, " of %" PRIu32, loop->group);
     const char *text = copy_loop_text(list, &s);
     as_str_fini(&s);
@@ -243,8 +242,8 @@ static const char *role_text(struct loop_list *list, const struct assay_loop *lo
 static void fill_text(void *context, size_t row, struct as_cell *cell)
 {
     struct loop_list *list = context;
-    const struct assay_loop *loop = loop_of(list, row);
-    const struct assay_source_range *own = own_range(list, loop);
+    const struct as_loop *loop = loop_of(list, row);
+    const struct as_source_range *own = own_range(list, loop);
 
     name_body(list, loop->body);
     as_str_clear(&list->source);
@@ -275,7 +274,7 @@ static const struct as_field text_columns[] = {
     {"", "function", AS_FIELD_ELASTIC},
 };
 
-static int show_loop_text(struct loop_list *list, struct assay_error *err)
+static int show_loop_text(struct loop_list *list, struct as_error *err)
 {
     const struct as_sheet sheet = {text_columns, sizeof text_columns / sizeof *text_columns,
                                    list->loops.n, list, fill_text};
@@ -285,7 +284,7 @@ static int show_loop_text(struct loop_list *list, struct assay_error *err)
 
     as_vec_foreach (&list->loops, id) {
         const unsigned level = list->chosen.program->loop[*id].level;
-        innermost += level == ASSAY_LEVEL_INNERMOST || level == ASSAY_LEVEL_SINGLE;
+        innermost += level == AS_LEVEL_INNERMOST || level == AS_LEVEL_SINGLE;
     }
     as_append_counted(&s, list->loops.n, "loop");
     as_str_appendz(&s, ", ");
@@ -301,17 +300,17 @@ static int show_loop_text(struct loop_list *list, struct assay_error *err)
 
 /* ---- The verb ---------------------------------------------------------------------------- */
 
-static int choose_loops(struct loop_list *list, struct assay_error *err)
+static int choose_loops(struct loop_list *list, struct as_error *err)
 {
-    static const int level_of_choice[] = {-1, ASSAY_LEVEL_INNERMOST, ASSAY_LEVEL_OUTERMOST,
-                                          ASSAY_LEVEL_BETWEEN, ASSAY_LEVEL_SINGLE};
+    static const int level_of_choice[] = {-1, AS_LEVEL_INNERMOST, AS_LEVEL_OUTERMOST,
+                                          AS_LEVEL_BETWEEN, AS_LEVEL_SINGLE};
     const struct as_arguments *args = &list->cli->args;
-    const struct assay_program *program = list->chosen.program;
+    const struct as_program *program = list->chosen.program;
     const int level = level_of_choice[args->number[AS_OPTION_LEVEL]];
     const uint64_t limit = args->number[AS_OPTION_LIMIT];
 
     for (uint32_t i = 0; i < program->loop_n && !(limit && list->loops.n == limit); i++) {
-        const struct assay_loop *loop = &program->loop[i];
+        const struct as_loop *loop = &program->loop[i];
 
         if (!list->chosen.body[loop->body] || (level >= 0 && loop->level != level) ||
             loop->insns < args->number[AS_OPTION_MIN_INSTRUCTIONS])
@@ -322,7 +321,7 @@ static int choose_loops(struct loop_list *list, struct assay_error *err)
     return 0;
 }
 
-static int show_loops(struct loop_list *list, struct assay_error *err)
+static int show_loops(struct loop_list *list, struct as_error *err)
 {
     const struct as_sheet sheet = {columns, LOOP_COLUMNS, list->loops.n, list, fill_loop_row};
 
@@ -332,9 +331,9 @@ static int show_loops(struct loop_list *list, struct assay_error *err)
     return 0;
 }
 
-int as_verb_loops(struct as_cli *cli, struct assay_error *err)
+int as_verb_loops(struct as_cli *cli, struct as_error *err)
 {
-    struct loop_list list = {.cli = cli, .named = ASSAY_NONE};
+    struct loop_list list = {.cli = cli, .named = AS_NONE};
     int rc = as_chosen_load(cli, 0, &list.chosen, err);
 
     as_arena_init(&list.arena);

@@ -26,18 +26,18 @@ static void note_stop(int signal)
 }
 
 /* Opens the stored figures of this host, or empty ones. */
-static int open_stored(struct as_cli *cli, const struct assay_host *host, char path[PATH_MAX],
-                       struct assay_figures **out, struct assay_error *err)
+static int open_stored(struct as_cli *cli, const struct as_host *host, char path[PATH_MAX],
+                       struct as_figures **out, struct as_error *err)
 {
     *out = NULL;
-    if (!assay_figures_path(host, path, PATH_MAX)) {
+    if (!as_figures_path(host, path, PATH_MAX)) {
         *path = 0;
         return 0;
     }
-    const int rc = assay_figures_open(path, out, err);
-    if (rc == ASSAY_ERR_NOT_FOUND)
+    const int rc = as_figures_open(path, out, err);
+    if (rc == AS_ERR_NOT_FOUND)
         return 0;
-    if (rc == ASSAY_ERR_CORRUPT) {
+    if (rc == AS_ERR_CORRUPT) {
         as_cli_complain(cli, err);
         return 0;
     }
@@ -53,48 +53,48 @@ static unsigned ceilings_of(uint64_t choice)
     unsigned what = 0;
 
     if (choice & (MEASURE_ALL | MEASURE_MEMORY))
-        what |= ASSAY_CEILINGS_MEMORY;
+        what |= AS_CEILINGS_MEMORY;
     if (choice & (MEASURE_ALL | MEASURE_PEAKS))
-        what |= ASSAY_CEILINGS_PEAKS;
+        what |= AS_CEILINGS_PEAKS;
     return what;
 }
 
 /* ---- Instructions ---------------------------------------------------------------------------- */
 
-typedef AS_VEC(struct assay_bytes) code_list;
+typedef AS_VEC(struct as_bytes) code_list;
 
-static int add_code(const struct assay_object *object, code_list *code, struct assay_error *err)
+static int add_code(const struct as_object *object, code_list *code, struct as_error *err)
 {
-    const struct assay_section *section;
-    const size_t n = assay_object_sections(object, &section);
+    const struct as_section *section;
+    const size_t n = as_object_sections(object, &section);
 
     for (size_t i = 0; i < n; i++) {
         if (!section[i].exec || !section[i].alloc || section[i].size_b == 0)
             continue;
-        const struct assay_bytes range = {.bytes = section[i].data, .size_b = section[i].size_b};
+        const struct as_bytes range = {.bytes = section[i].data, .size_b = section[i].size_b};
         if (range.bytes && as_vec_push(code, range) < 0)
             return as_error_nomem(err, "the code of a binary");
     }
     return 0;
 }
 
-static int measure_table(struct as_cli *cli, const struct assay_host *host, const code_list *code,
-                         struct assay_figures *figures, bool *stopped, struct assay_error *err)
+static int measure_table(struct as_cli *cli, const struct as_host *host, const code_list *code,
+                         struct as_figures *figures, bool *stopped, struct as_error *err)
 {
     char table[PATH_MAX];
-    struct assay_instruction_result result;
+    struct as_instruction_result result;
 
-    if (!assay_core_table_path(host, table, sizeof table))
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+    if (!as_core_table_path(host, table, sizeof table))
+        return as_error_set(err, AS_ERR_NOT_FOUND,
                             "--measure: no home directory is known; set XDG_DATA_HOME");
-    const struct assay_instruction_options options = {
+    const struct as_instruction_options options = {
         .path = table,
         .code = code->at,
         .code_n = code->n,
         .figures = figures,
         .progress_fd = as_given(&cli->args, AS_OPTION_QUIET) ? -1 : STDERR_FILENO,
         .stop = &stop_asked};
-    AS_TRY(assay_measure_instructions(host, &options, &result, err));
+    AS_TRY(as_measure_instructions(host, &options, &result, err));
     if (*result.doubt)
         as_cli_note(cli, "%s", result.doubt);
     if (result.is_refused) {
@@ -108,16 +108,15 @@ static int measure_table(struct as_cli *cli, const struct assay_host *host, cons
     return 0;
 }
 
-static int measure_instructions(struct as_cli *cli, const struct assay_host *host,
-                                struct assay_figures *figures, bool *stopped,
-                                struct assay_error *err)
+static int measure_instructions(struct as_cli *cli, const struct as_host *host,
+                                struct as_figures *figures, bool *stopped, struct as_error *err)
 {
-    AS_VEC(struct assay_object *) objects = {0};
+    AS_VEC(struct as_object *) objects = {0};
     code_list code = {0};
     int rc = 0;
 
     for (size_t i = 0; i < cli->args.list[AS_OPTION_FOR].n && rc == 0; i++) {
-        struct assay_object *object = as_cli_open(cli, cli->args.list[AS_OPTION_FOR].at[i]);
+        struct as_object *object = as_cli_open(cli, cli->args.list[AS_OPTION_FOR].at[i]);
         if (!object)
             continue;
         rc = as_vec_push(&objects, object) < 0 ? as_error_nomem(err, "the binaries")
@@ -126,13 +125,13 @@ static int measure_instructions(struct as_cli *cli, const struct assay_host *hos
     if (rc == 0 && (code.n || cli->args.list[AS_OPTION_FOR].n == 0))
         rc = measure_table(cli, host, &code, figures, stopped, err);
     as_vec_foreach (&objects, object)
-        assay_object_close(object);
+        as_object_close(object);
     as_vec_fini(&objects);
     as_vec_fini(&code);
     return rc;
 }
 
-static void write_account(struct as_cli *cli, const struct assay_figures *figures)
+static void write_account(struct as_cli *cli, const struct as_figures *figures)
 {
     struct as_str s = {0};
 
@@ -142,12 +141,12 @@ static void write_account(struct as_cli *cli, const struct assay_figures *figure
     as_str_fini(&s);
 }
 
-static int measure_host(struct as_cli *cli, const struct assay_host *host, const char *path,
-                        struct assay_figures *figures, struct assay_error *err)
+static int measure_host(struct as_cli *cli, const struct as_host *host, const char *path,
+                        struct as_figures *figures, struct as_error *err)
 {
     const struct sigaction action = {.sa_handler = note_stop, .sa_flags = (int)SA_RESETHAND};
     struct sigaction before;
-    const struct assay_ceilings_options options = {
+    const struct as_ceilings_options options = {
         .what = ceilings_of(cli->args.number[AS_OPTION_MEASURE]),
         .path = *path ? path : NULL,
         .progress_fd = as_given(&cli->args, AS_OPTION_QUIET) ? -1 : STDERR_FILENO,
@@ -157,13 +156,13 @@ static int measure_host(struct as_cli *cli, const struct assay_host *host, const
     if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
         sigaction(SIGINT, &action, NULL);
     if (options.what)
-        AS_TRY(assay_measure_ceilings(host, &options, figures, &stopped, err));
+        AS_TRY(as_measure_ceilings(host, &options, figures, &stopped, err));
     if (!stopped && cli->args.number[AS_OPTION_MEASURE] & (MEASURE_ALL | MEASURE_INSTRUCTIONS)) {
         if (*path)
-            AS_TRY(assay_figures_save(figures, path, err)); /* its directory is there then */
+            AS_TRY(as_figures_save(figures, path, err)); /* its directory is there then */
         AS_TRY(measure_instructions(cli, host, figures, &stopped, err));
         if (*path)
-            AS_TRY(assay_figures_save(figures, path, err));
+            AS_TRY(as_figures_save(figures, path, err));
     }
     write_account(cli, figures);
     if (!*path)
@@ -176,29 +175,29 @@ static int measure_host(struct as_cli *cli, const struct assay_host *host, const
     return 0;
 }
 
-static int show_host(struct as_cli *cli, struct assay_error *err)
+static int show_host(struct as_cli *cli, struct as_error *err)
 {
-    struct assay_host *host;
-    struct assay_figures *figures = NULL;
-    struct as_external_load load;
+    struct as_host *host;
+    struct as_figures *figures = NULL;
+    struct as_external_watch load;
     char path[PATH_MAX];
 
     as_external_begin(&load);
-    AS_TRY(assay_host_read(NULL, &host, err));
+    AS_TRY(as_host_read(NULL, &host, err));
     int rc = open_stored(cli, host, path, &figures, err);
     if (rc == 0 && as_given(&cli->args, AS_OPTION_MEASURE)) {
         if (!figures)
-            rc = assay_figures_new(host, &figures, err);
+            rc = as_figures_new(host, &figures, err);
         if (rc == 0)
             rc = measure_host(cli, host, path, figures, err);
     }
     const char *copy = cli->args.value[AS_OPTION_EXPORT_FIGURES];
     if (rc == 0 && copy) {
         if (!figures)
-            rc = as_error_set(err, ASSAY_ERR_NOT_FOUND,
+            rc = as_error_set(err, AS_ERR_NOT_FOUND,
                               "--export: nothing was measured on this machine; add --measure all");
         else
-            rc = assay_figures_save(figures, copy, err);
+            rc = as_figures_save(figures, copy, err);
     }
     if (rc == 0 && as_given(&cli->args, AS_OPTION_MEASURE))
         as_external_load_print(cli, &load);
@@ -209,17 +208,17 @@ static int show_host(struct as_cli *cli, struct assay_error *err)
         else
             as_machine_facts(cli, &page);
     }
-    assay_figures_free(&figures);
-    assay_host_free(&host);
+    as_figures_free(&figures);
+    as_host_free(&host);
     return rc;
 }
 
-static bool knows_ceilings(const struct assay_figures *figures)
+static bool knows_ceilings(const struct as_figures *figures)
 {
     bool peaks = false, memory = false;
 
     for (size_t i = 0; figures && i < figures->group_n; i++) {
-        const struct assay_figure_group *g = &figures->group[i];
+        const struct as_figure_group *g = &figures->group[i];
         const bool both = strcmp(g->name, "ceilings") == 0;
         peaks |= g->is_done && (both || strcmp(g->name, "peaks") == 0);
         memory |= g->is_done && (both || strcmp(g->name, "memory") == 0);
@@ -227,43 +226,42 @@ static bool knows_ceilings(const struct assay_figures *figures)
     return peaks && memory;
 }
 
-static int measure_needed(struct as_cli *cli, const struct assay_host *host,
-                          struct assay_error *err)
+static int measure_needed(struct as_cli *cli, const struct as_host *host, struct as_error *err)
 {
-    struct assay_figures *figures = NULL;
+    struct as_figures *figures = NULL;
     char path[PATH_MAX];
     bool stopped;
     int rc = open_stored(cli, host, path, &figures, err);
 
     if (rc == 0 && *path && !knows_ceilings(figures)) {
-        const struct assay_ceilings_options options = {
-            .what = ASSAY_CEILINGS_NEEDED,
+        const struct as_ceilings_options options = {
+            .what = AS_CEILINGS_NEEDED,
             .path = path,
             .progress_fd = as_given(&cli->args, AS_OPTION_QUIET) ? -1 : STDERR_FILENO,
             .stop = &stop_asked};
         as_cli_note(cli, "measuring this machine, once, for some ten seconds (skip it with "
                          "--no-measure)");
         if (!figures)
-            rc = assay_figures_new(host, &figures, err);
+            rc = as_figures_new(host, &figures, err);
         if (rc == 0)
-            rc = assay_measure_ceilings(host, &options, figures, &stopped, err);
+            rc = as_measure_ceilings(host, &options, figures, &stopped, err);
     }
-    assay_figures_free(&figures);
+    as_figures_free(&figures);
     return rc;
 }
 
 void as_machine_need(struct as_cli *cli)
 {
     const char *unwanted = getenv("ASSAY_NO_MEASURE");
-    struct assay_host *host;
-    struct assay_error err;
+    struct as_host *host;
+    struct as_error err;
 
     if (as_given(&cli->args, AS_OPTION_NO_MEASURE) || (unwanted && *unwanted))
         return;
-    int rc = assay_host_read(NULL, &host, &err);
+    int rc = as_host_read(NULL, &host, &err);
     if (rc == 0) {
         rc = measure_needed(cli, host, &err);
-        assay_host_free(&host);
+        as_host_free(&host);
     }
     if (rc < 0)
         as_cli_note(cli, "this machine was not measured: %s", err.text);
@@ -271,41 +269,41 @@ void as_machine_need(struct as_cli *cli)
 
 /* ---- Other machines -------------------------------------------------------------------------- */
 
-static int show_topology(struct as_cli *cli, const char *file, struct assay_error *err)
+static int show_topology(struct as_cli *cli, const char *file, struct as_error *err)
 {
-    struct assay_topology *topology;
+    struct as_topology *topology;
     int rc = 0;
 
-    AS_TRY(assay_topology_read(NULL, file, &topology, err));
+    AS_TRY(as_topology_read(NULL, file, &topology, err));
     const struct as_machine_page page = {.topology = topology};
     if (cli->format == AS_FORMAT_TEXT)
         rc = as_machine_card(cli, &page, err);
     else
         as_machine_facts(cli, &page);
-    assay_topology_free(&topology);
+    as_topology_free(&topology);
     return rc;
 }
 
-int as_machine_open(const char *name, struct assay_figures **out, struct assay_error *err)
+int as_machine_open(const char *name, struct as_figures **out, struct as_error *err)
 {
     char directory[PATH_MAX], path[2 * PATH_MAX];
 
     if (!strchr(name, '/') && access(name, F_OK) < 0 &&
-        assay_figures_directory(directory, sizeof directory)) {
+        as_figures_directory(directory, sizeof directory)) {
         snprintf(path, sizeof path, "%s/%s%s", directory, name,
                  strlen(name) > 4 && strcmp(name + strlen(name) - 4, ".tsv") == 0 ? "" : ".tsv");
         if (access(path, F_OK) == 0)
-            return assay_figures_open(path, out, err);
+            return as_figures_open(path, out, err);
     }
-    return assay_figures_open(name, out, err);
+    return as_figures_open(name, out, err);
 }
 
-static int show_diff(struct as_cli *cli, struct assay_error *err)
+static int show_diff(struct as_cli *cli, struct as_error *err)
 {
-    struct assay_figures *a = NULL, *b = NULL;
+    struct as_figures *a = NULL, *b = NULL;
 
     if (cli->args.positional_n != 2)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--diff: needs two machines; use two files, or two names of 'assay "
                             "machine --list'");
     int rc = as_machine_open(cli->args.positional[0], &a, err);
@@ -313,19 +311,19 @@ static int show_diff(struct as_cli *cli, struct assay_error *err)
         rc = as_machine_open(cli->args.positional[1], &b, err);
     if (rc == 0)
         rc = as_machine_diff(cli, a, b, err);
-    assay_figures_free(&a);
-    assay_figures_free(&b);
+    as_figures_free(&a);
+    as_figures_free(&b);
     return rc;
 }
 
-int as_verb_machine(struct as_cli *cli, struct assay_error *err)
+int as_verb_machine(struct as_cli *cli, struct as_error *err)
 {
     const struct as_arguments *args = &cli->args;
 
     if (as_given(args, AS_OPTION_DIFF))
         return show_diff(cli, err);
     if (args->positional_n)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "machine: one argument too many: %s; use machines only with --diff",
                             args->positional[0]);
     if (as_given(args, AS_OPTION_MACHINES))
@@ -333,7 +331,7 @@ int as_verb_machine(struct as_cli *cli, struct assay_error *err)
     if (as_given(args, AS_OPTION_TOPOLOGY)) {
         if (as_given(args, AS_OPTION_MEASURE))
             return as_error_set(
-                err, ASSAY_ERR_USAGE,
+                err, AS_ERR_USAGE,
                 "--measure: the machine of --topology cannot be measured here; remove one of the "
                 "two");
         return show_topology(cli, args->value[AS_OPTION_TOPOLOGY], err);

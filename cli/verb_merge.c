@@ -21,7 +21,7 @@
 /* ---- Making it ----------------------------------------------------------------------------- */
 
 /* The common text about a writer does not apply: nothing is stored. */
-static void write_nothing_is_kept(struct assay_error *err)
+static void write_nothing_is_kept(struct as_error *err)
 {
     static const char kept[] = "; data committed before is kept";
     char *at = strstr(err->text, kept);
@@ -32,18 +32,18 @@ static void write_nothing_is_kept(struct assay_error *err)
 }
 
 /* Advice that fails takes nothing from the run, but for being stopped and a full disk. */
-static int advise_merged(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
-                         struct as_stage *stage, struct assay_error *err)
+static int advise_merged(struct as_cli *cli, struct as_experiment *experiment, int64_t run_id,
+                         struct as_stage *stage, struct as_error *err)
 {
-    const struct assay_pipeline_request request = {
+    const struct as_pipeline_request request = {
         .profile.attribute.jobs = cli->jobs, .progress = as_stage_show, .context = stage};
-    struct assay_pipeline_result result;
+    struct as_pipeline_result result;
 
-    AS_TRY(assay_pipeline_again(experiment, run_id, &request, &result, err));
+    AS_TRY(as_pipeline_again(experiment, run_id, &request, &result, err));
     for (size_t i = 0; i < result.pass_n; i++) {
-        const struct assay_pass_result *pass = &result.pass[i];
+        const struct as_pass_result *pass = &result.pass[i];
 
-        if (pass->code == ASSAY_ERR_IO || (pass->code < 0 && as_stops_came())) {
+        if (pass->code == AS_ERR_IO || (pass->code < 0 && as_stops_came())) {
             *err = pass->error;
             return pass->code;
         }
@@ -55,32 +55,30 @@ static int advise_merged(struct as_cli *cli, struct assay_experiment *experiment
 
 /* Analyses the traces of all ranks together; most runs have none. */
 static int analyse_merged(struct as_party *party, const struct as_str *copies,
-                          struct assay_experiment *experiment, int64_t run_id,
-                          struct assay_error *err)
+                          struct as_experiment *experiment, int64_t run_id, struct as_error *err)
 {
     if (party)
         return as_merge_lead(party, copies, experiment, run_id, err);
-    const int rc = assay_analytics_run(experiment, run_id, run_id, err);
-    return rc == ASSAY_ERR_NOT_FOUND ? 0 : rc;
+    const int rc = as_analytics_run(experiment, run_id, run_id, err);
+    return rc == AS_ERR_NOT_FOUND ? 0 : rc;
 }
 
-static int merge_into(struct as_cli *cli, struct as_party *party,
-                      struct assay_experiment *experiment, struct assay_merge_result *result,
-                      struct assay_error *err)
+static int merge_into(struct as_cli *cli, struct as_party *party, struct as_experiment *experiment,
+                      struct as_merge_result *result, struct as_error *err)
 {
     struct as_str copies = {0};
     struct as_stage stage = {.quiet = as_given(&cli->args, AS_OPTION_QUIET)};
-    const struct assay_merge_request request = {
-        .path = (const char *const *)cli->args.positional,
-        .n = cli->args.positional_n,
-        .run_id = (int64_t)cli->args.number[AS_OPTION_MERGE_RUN],
-        .label = cli->args.value[AS_OPTION_LABEL],
-        .accept = (unsigned)cli->args.number[AS_OPTION_ACCEPT],
-        .copy_later = party ? as_merge_note_copy : NULL,
-        .copies = &copies,
-        .progress = as_stage_show,
-        .context = &stage};
-    int rc = assay_merge(experiment, &request, result, err);
+    const struct as_merge_request request = {.path = (const char *const *)cli->args.positional,
+                                             .n = cli->args.positional_n,
+                                             .run_id =
+                                                 (int64_t)cli->args.number[AS_OPTION_MERGE_RUN],
+                                             .label = cli->args.value[AS_OPTION_LABEL],
+                                             .accept = (unsigned)cli->args.number[AS_OPTION_ACCEPT],
+                                             .copy_later = party ? as_merge_note_copy : NULL,
+                                             .copies = &copies,
+                                             .progress = as_stage_show,
+                                             .context = &stage};
+    int rc = as_merge_experiments(experiment, &request, result, err);
 
     if (rc == 0)
         rc = analyse_merged(party, &copies, experiment, result->run_id, err);
@@ -92,16 +90,16 @@ static int merge_into(struct as_cli *cli, struct as_party *party,
 }
 
 static int print_merge_result(struct as_cli *cli, const char *name,
-                              const struct assay_merge_result *result, struct assay_error *err)
+                              const struct as_merge_result *result, struct as_error *err)
 {
-    struct assay_experiment *experiment;
+    struct as_experiment *experiment;
     int rc;
 
-    AS_TRY(assay_experiment_read(name, &experiment, err));
+    AS_TRY(as_experiment_read(name, &experiment, err));
     rc = as_summary_show(cli, experiment, result->run_id, err);
     if (rc == 0)
         rc = as_trace_clocks_note(cli, experiment, result->run_id, err);
-    assay_experiment_close(&experiment, rc == 0 ? err : NULL);
+    as_experiment_close(&experiment, rc == 0 ? err : NULL);
     if (result->left_n && !as_given(&cli->args, AS_OPTION_MERGE_RUN))
         as_cli_note(cli,
                     "%zu of them have several runs: the last of each was merged; use --run N for "
@@ -123,9 +121,9 @@ static int end_helping(struct as_cli *cli, const struct as_party *party, int rc)
 }
 
 static int merge_alone_or_first(struct as_cli *cli, struct as_party *party, const char *name,
-                                struct assay_merge_result *result, struct assay_error *err)
+                                struct as_merge_result *result, struct as_error *err)
 {
-    const unsigned flags = as_given(&cli->args, AS_OPTION_FORCE) ? ASSAY_EXPERIMENT_FORCE : 0;
+    const unsigned flags = as_given(&cli->args, AS_OPTION_FORCE) ? AS_EXPERIMENT_FORCE : 0;
     struct as_draft draft;
 
     AS_TRY(as_draft_begin(&draft, name, "merging", flags, err));
@@ -133,16 +131,15 @@ static int merge_alone_or_first(struct as_cli *cli, struct as_party *party, cons
     return as_draft_end(&draft, rc, err);
 }
 
-int as_verb_merge(struct as_cli *cli, struct assay_error *err)
+int as_verb_merge(struct as_cli *cli, struct as_error *err)
 {
     const char *name = cli->args.value[AS_OPTION_MERGED];
-    struct assay_merge_result result;
+    struct as_merge_result result;
     struct as_party *party;
     int rc;
 
     if (!name)
-        return as_error_set(err, ASSAY_ERR_USAGE,
-                            "merge: no result named; use --output NAME.assay");
+        return as_error_set(err, AS_ERR_USAGE, "merge: no result named; use --output NAME.assay");
     as_stops_note();
     AS_TRY(as_party_join(name, as_stops_came, &party, err));
     rc = party ? as_party_barrier(party, err) : 0; /* so that what fails now is heard by all */

@@ -25,14 +25,14 @@
 /* ---- The page ----------------------------------------------------------------------------- */
 
 /* "/tmp/assay-open-XXXXXX/report.html", of the user alone. */
-static int choose_aside(struct as_str *page, struct assay_error *err)
+static int choose_aside(struct as_str *page, struct as_error *err)
 {
     const char *tmp = getenv("TMPDIR");
 
     as_str_clear(page);
     as_str_appendf(page, "%s/assay-open-XXXXXX", tmp && *tmp ? tmp : "/tmp");
     if (!page->failed && !mkdtemp(page->p))
-        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be made: %s; set TMPDIR", as_str_z(page),
+        return as_error_set(err, AS_ERR_IO, "%s: cannot be made: %s; set TMPDIR", as_str_z(page),
                             strerror(errno));
     as_str_appendz(page, "/report.html");
     return page->failed ? as_error_nomem(err, "the report") : 0;
@@ -47,30 +47,29 @@ static void remove_aside(struct as_str *page)
 }
 
 /* Beside the experiment's own reports, or aside where nothing can be written there. */
-static int make_page(struct as_cli *cli, struct as_str *page, bool *is_aside,
-                     struct assay_error *err)
+static int make_page(struct as_cli *cli, struct as_str *page, bool *is_aside, struct as_error *err)
 {
     /* A page for a browser of this machine has no size limit. */
-    const struct assay_report_data_options options = {
+    const struct as_report_data_options options = {
         .level_most_b = as_given(&cli->args, AS_OPTION_SERVE) ? SIZE_MAX : 0};
-    struct assay_experiment *experiment = NULL;
+    struct as_experiment *experiment = NULL;
     int rc = 0;
 
     as_advise(cli, cli->args.positional[0]);
-    AS_TRY(assay_experiment_read(cli->args.positional[0], &experiment, err));
-    *is_aside = access(assay_experiment_path(experiment), W_OK | X_OK) != 0;
+    AS_TRY(as_experiment_read(cli->args.positional[0], &experiment, err));
+    *is_aside = access(as_experiment_path(experiment), W_OK | X_OK) != 0;
     if (*is_aside)
         rc = choose_aside(page, err);
     else
-        as_report_path(cli, assay_experiment_path(experiment), ASSAY_REPORT_HTML, page);
+        as_report_path(cli, as_experiment_path(experiment), AS_REPORT_HTML, page);
     if (rc == 0 && page->failed)
         rc = as_error_nomem(err, "the report");
     if (rc == 0)
-        rc = assay_report_write(experiment, (int64_t)cli->args.number[AS_OPTION_RUN],
-                                ASSAY_REPORT_HTML, &options, as_str_z(page), err);
+        rc = as_report_write(experiment, (int64_t)cli->args.number[AS_OPTION_RUN], AS_REPORT_HTML,
+                             &options, as_str_z(page), err);
     if (rc < 0 && *is_aside)
         remove_aside(page);
-    assay_experiment_close(&experiment, rc == 0 ? err : NULL);
+    as_experiment_close(&experiment, rc == 0 ? err : NULL);
     return rc;
 }
 
@@ -183,24 +182,24 @@ static int watch_end(void)
     return signalfd(-1, &end, SFD_CLOEXEC);
 }
 
-static int check_port(struct as_cli *cli, struct assay_error *err)
+static int check_port(struct as_cli *cli, struct as_error *err)
 {
     const uint64_t port = cli->args.number[AS_OPTION_PORT];
 
     if (port <= UINT16_MAX)
         return 0;
-    return as_error_set(err, ASSAY_ERR_USAGE, "--port: invalid port %llu; use 1 to 65535",
+    return as_error_set(err, AS_ERR_USAGE, "--port: invalid port %llu; use 1 to 65535",
                         (unsigned long long)port);
 }
 
 /* "http://127.0.0.1:8000/KEY/" */
-static void append_address(struct as_str *to, const struct assay_server *server, const char *page)
+static void append_address(struct as_str *to, const struct as_server *server, const char *page)
 {
-    as_str_appendf(to, "http://127.0.0.1:%u/%s/%s", assay_server_port(server),
-                   assay_server_key(server), page);
+    as_str_appendf(to, "http://127.0.0.1:%u/%s/%s", as_server_port(server), as_server_key(server),
+                   page);
 }
 
-static void print_address(struct as_cli *cli, const struct assay_server *server, const char *page)
+static void print_address(struct as_cli *cli, const struct as_server *server, const char *page)
 {
     struct as_str address = {0};
 
@@ -210,7 +209,7 @@ static void print_address(struct as_cli *cli, const struct assay_server *server,
 }
 
 /* In a process of its own: a browser of the terminal keeps it until it ends. */
-static void show_served(struct as_cli *cli, const struct assay_server *server)
+static void show_served(struct as_cli *cli, const struct as_server *server)
 {
     struct as_str address = {0};
     sigset_t none;
@@ -230,21 +229,20 @@ static void show_served(struct as_cli *cli, const struct assay_server *server)
 
 /* `page` NULL: only a time line; `trace` without one: only a page. */
 static int serve(struct as_cli *cli, const char *page, struct as_open_trace *trace,
-                 struct assay_error *err)
+                 struct as_error *err)
 {
     const uint64_t port = cli->args.number[AS_OPTION_PORT];
     const char *browser = getenv("BROWSER");
-    struct assay_server *server;
+    struct as_server *server;
     const int stop = watch_end();
     int rc;
 
     if (stop < 0)
-        return as_error_set(err, ASSAY_ERR_IO, "--serve: cannot wait for Ctrl-C: %s",
-                            strerror(errno));
-    rc = assay_server_open(page, (uint16_t)port, &server, err);
+        return as_error_set(err, AS_ERR_IO, "--serve: cannot wait for Ctrl-C: %s", strerror(errno));
+    rc = as_server_open(page, (uint16_t)port, &server, err);
     if (rc == 0) {
         if (trace->is_open)
-            assay_server_set_function(server, as_open_trace_answer, trace);
+            as_server_set_function(server, as_open_trace_answer, trace);
         print_address(cli, server, page && trace->is_open ? "?timeline" : "");
         if (page && trace->is_open)
             print_address(cli, server, "timeline");
@@ -256,14 +254,14 @@ static int serve(struct as_cli *cli, const char *page, struct as_open_trace *tra
             show_served(cli, server);
     }
     if (rc == 0)
-        rc = assay_server_run(server, stop, err);
+        rc = as_server_run(server, stop, err);
     if (server)
-        assay_server_close(&server);
+        as_server_close(&server);
     close(stop);
     return rc;
 }
 
-static int open_time_line(struct as_cli *cli, struct assay_error *err)
+static int open_time_line(struct as_cli *cli, struct as_error *err)
 {
     struct as_open_trace trace;
 
@@ -274,7 +272,7 @@ static int open_time_line(struct as_cli *cli, struct assay_error *err)
     return rc;
 }
 
-static int serve_report(struct as_cli *cli, const char *page, struct assay_error *err)
+static int serve_report(struct as_cli *cli, const char *page, struct as_error *err)
 {
     struct as_open_trace trace;
     int rc = as_open_trace(cli, cli->args.positional[0], true, &trace, err);
@@ -285,7 +283,7 @@ static int serve_report(struct as_cli *cli, const char *page, struct assay_error
     return rc;
 }
 
-int as_verb_open(struct as_cli *cli, struct assay_error *err)
+int as_verb_open(struct as_cli *cli, struct as_error *err)
 {
     const bool is_served = as_given(&cli->args, AS_OPTION_SERVE);
     const bool is_trace = as_open_is_trace(cli->args.positional[0]);
@@ -294,13 +292,12 @@ int as_verb_open(struct as_cli *cli, struct assay_error *err)
     int rc;
 
     if (as_given(&cli->args, AS_OPTION_PORT) && !is_served && !is_trace)
-        return as_error_set(err, ASSAY_ERR_USAGE, "--port: needs --serve; add it");
+        return as_error_set(err, AS_ERR_USAGE, "--port: needs --serve; add it");
     if (cli->args.positional_n > 1 && !is_served && !is_trace)
-        return as_error_set(err, ASSAY_ERR_USAGE,
-                            "%s: a configuration needs a time line; add --serve",
+        return as_error_set(err, AS_ERR_USAGE, "%s: a configuration needs a time line; add --serve",
                             cli->args.positional[1]);
     if (as_given(&cli->args, AS_OPTION_VERIFY) && !is_served && !is_trace)
-        return as_error_set(err, ASSAY_ERR_USAGE, "--verify: needs a time line; add --serve");
+        return as_error_set(err, AS_ERR_USAGE, "--verify: needs a time line; add --serve");
     AS_TRY(check_port(cli, err));
     if (is_trace) {
         rc = open_time_line(cli, err);

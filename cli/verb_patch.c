@@ -59,10 +59,10 @@ static bool is_varied(const struct patch_list *list)
 
 static const char *trips_by(const struct as_patch_verdict *it)
 {
-    if (it->loop == ASSAY_NONE)
+    if (it->loop == AS_NONE)
         return NULL;
     if (it->induction != AS_PATCH_NONE)
-        return assay_reg_name(it->induction, 8);
+        return as_reg_name(it->induction, 8);
     return it->tally != AS_PATCH_NONE ? "a free register" : it->counts ? "memory" : "nothing";
 }
 
@@ -88,8 +88,8 @@ static void fill_patch_row(void *context, size_t row, struct as_cell *cell)
 {
     struct patch_list *list = context;
     const uint32_t id = list->loops.at[row];
-    const struct assay_program *p = list->chosen.program;
-    const struct assay_loop *loop = &p->loop[id];
+    const struct as_program *p = list->chosen.program;
+    const struct as_loop *loop = &p->loop[id];
     const struct as_patch_verdict *it = &list->verdict[id];
     as_str_clear(&list->name);
     as_chosen_name(&list->chosen, loop->body, &list->name);
@@ -99,8 +99,8 @@ static void fill_patch_row(void *context, size_t row, struct as_cell *cell)
     cell[PATCH_ADDRESS] = as_cell_hex(p->block[loop->header].start);
     cell[PATCH_LEVEL] = as_cell_text(as_level_word(loop->level));
     cell[PATCH_INSTRUCTIONS] = as_cell_count(loop->insns);
-    cell[PATCH_CALLS] = as_cell_bool(loop->bits & ASSAY_LOOP_CALLS);
-    cell[PATCH_CAN] = as_cell_bool(it->loop != ASSAY_NONE);
+    cell[PATCH_CALLS] = as_cell_bool(loop->bits & AS_LOOP_CALLS);
+    cell[PATCH_CAN] = as_cell_bool(it->loop != AS_NONE);
     cell[PATCH_TRIPS] = as_cell_text(trips_by(it));
     if (it->refusal)
         cell[PATCH_REASON] = as_cell_text(it->refusal == AS_PATCH_REFUSED_VARIANTS
@@ -113,16 +113,16 @@ static void fill_patch_row(void *context, size_t row, struct as_cell *cell)
 
 /* ---- For people ----------------------------------------------------------------------------- */
 
-static int show_text(struct patch_list *list, const struct as_sheet *sheet, struct assay_error *err)
+static int show_text(struct patch_list *list, const struct as_sheet *sheet, struct as_error *err)
 {
     struct as_str s = {0};
     size_t can = 0, counted = 0;
     int rc = list->loops.n ? as_sheet_text(list->cli, sheet, NULL, err) : 0;
     as_vec_foreach (&list->loops, id) {
         const struct as_patch_verdict *it = &list->verdict[*id];
-        can += it->loop != ASSAY_NONE;
-        counted += it->loop != ASSAY_NONE &&
-                   (it->induction != AS_PATCH_NONE || it->tally != AS_PATCH_NONE);
+        can += it->loop != AS_NONE;
+        counted +=
+            it->loop != AS_NONE && (it->induction != AS_PATCH_NONE || it->tally != AS_PATCH_NONE);
     }
     as_append_counted(&s, list->loops.n, "loop");
     as_str_appendf(&s, ", %zu can be patched, %zu of them have a register that counts iterations",
@@ -135,10 +135,10 @@ static int show_text(struct patch_list *list, const struct as_sheet *sheet, stru
 
 /* ---- The verb ------------------------------------------------------------------------------- */
 
-static int choose_patches(struct patch_list *list, struct assay_error *err)
+static int choose_patches(struct patch_list *list, struct as_error *err)
 {
     const struct as_arguments *args = &list->cli->args;
-    const struct assay_program *p = list->chosen.program;
+    const struct as_program *p = list->chosen.program;
     const bool nests = as_given(args, AS_OPTION_NESTS);
     list->wanted = as_calloc(p->loop_n + 1, sizeof *list->wanted);
     list->verdict = as_calloc(p->loop_n + 1, sizeof *list->verdict);
@@ -147,7 +147,7 @@ static int choose_patches(struct patch_list *list, struct assay_error *err)
     for (uint32_t l = 0; l < p->loop_n; l++) {
         const unsigned level = p->loop[l].level;
         if (!list->chosen.body[p->loop[l].body] ||
-            (!nests && level != ASSAY_LEVEL_INNERMOST && level != ASSAY_LEVEL_SINGLE))
+            (!nests && level != AS_LEVEL_INNERMOST && level != AS_LEVEL_SINGLE))
             continue;
         list->wanted[l] = true;
         if (as_vec_push(&list->loops, l) < 0)
@@ -156,7 +156,7 @@ static int choose_patches(struct patch_list *list, struct assay_error *err)
     return 0;
 }
 
-static int plan_patches(struct patch_list *list, struct assay_error *err)
+static int plan_patches(struct patch_list *list, struct as_error *err)
 {
     const struct as_arguments *args = &list->cli->args;
     const struct as_patch_wish wish = {
@@ -176,7 +176,7 @@ static int plan_patches(struct patch_list *list, struct assay_error *err)
     return rc;
 }
 
-static int show_patches(struct patch_list *list, struct assay_error *err)
+static int show_patches(struct patch_list *list, struct as_error *err)
 {
     struct as_field field[PATCH_COLUMNS];
     memcpy(field, columns, sizeof field);
@@ -190,7 +190,7 @@ static int show_patches(struct patch_list *list, struct assay_error *err)
     return 0;
 }
 
-int as_verb_patch(struct as_cli *cli, struct assay_error *err)
+int as_verb_patch(struct as_cli *cli, struct as_error *err)
 {
     struct patch_list list = {.cli = cli};
     int rc = as_chosen_load(cli, 0, &list.chosen, err);

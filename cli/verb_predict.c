@@ -22,34 +22,34 @@ enum { PREDICTED_MOST_B = 65536 };
 
 /* With the vectors that the core has. */
 static int decode_digits(const struct as_predicting *p, const uint8_t *bytes, size_t n,
-                         struct assay_code *out, struct assay_error *err)
+                         struct as_code *out, struct as_error *err)
 {
-    const struct assay_bytes range = {
-        .bytes = bytes, .size_b = n, .k1om = p->uarch->set[ASSAY_UARCH_mvex] > 0};
-    return assay_decode_ranges(&range, 1, out, NULL, err);
+    const struct as_bytes range = {
+        .bytes = bytes, .size_b = n, .k1om = p->uarch->set[AS_UARCH_mvex] > 0};
+    return as_decode_ranges(&range, 1, out, NULL, err);
 }
 
-static int predict_hex(struct as_predicting *p, const char *text, struct assay_error *err)
+static int predict_hex(struct as_predicting *p, const char *text, struct as_error *err)
 {
     static uint8_t bytes[PREDICTED_MOST_B];
-    struct assay_code code;
+    struct as_code code;
     const int n = as_hex_read(text, strlen(text), bytes, sizeof bytes, "--hex", err);
     AS_TRY(n);
     AS_TRY(decode_digits(p, bytes, (size_t)n, &code, err));
     const struct as_piece piece = {.name = "code", .code = &code, .n = code.n, .bytes = bytes};
     const int rc = as_predict_show(p, &piece, err);
-    assay_code_free(&code);
+    as_code_free(&code);
     return rc;
 }
 
 static void write_predicted_csv_row(struct as_csv *csv, struct as_view id,
-                                    const struct assay_prediction *out)
+                                    const struct as_prediction *out)
 {
     as_csv_view(csv, id);
     as_csv_double(csv, out->cycles);
-    as_csv_string(csv, assay_bound_name(out->bound));
+    as_csv_string(csv, as_bound_name(out->bound));
     as_csv_string(csv, out->limit);
-    for (unsigned i = 0; i < ASSAY_BOUNDS; i++)
+    for (unsigned i = 0; i < AS_BOUNDS; i++)
         as_csv_double(csv, out->bounds[i]);
     as_csv_u64(csv, out->insn_n);
     as_csv_u64(csv, out->estimated_n);
@@ -59,15 +59,15 @@ static void write_predicted_csv_row(struct as_csv *csv, struct as_view id,
 
 /* Predicts one line "id,hex,..."; a heading (other letters in its second column) is skipped. */
 static int predict_line(struct as_predicting *p, struct as_csv *csv, char *line, size_t number,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     static uint8_t bytes[PREDICTED_MOST_B];
     char what[64];
     struct as_view rest = as_view_of(line), id, hex;
-    struct assay_code code;
-    struct assay_prediction out;
+    struct as_code code;
+    struct as_prediction out;
     if (!as_view_split(&rest, ',', &id) || !as_view_split(&rest, ',', &hex))
-        return as_error_set(err, ASSAY_ERR_USAGE, "--hex-file: line %zu is not 'id,hex'", number);
+        return as_error_set(err, AS_ERR_USAGE, "--hex-file: line %zu is not 'id,hex'", number);
     hex = as_view_trim(hex);
     snprintf(what, sizeof what, "--hex-file: line %zu", number);
     const int n = as_hex_read(hex.p, hex.n, bytes, sizeof bytes, what, err);
@@ -75,14 +75,14 @@ static int predict_line(struct as_predicting *p, struct as_csv *csv, char *line,
         return 0;
     AS_TRY(n);
     AS_TRY(decode_digits(p, bytes, (size_t)n, &code, err));
-    const int rc = assay_predict(p->predictor, &code, 0, code.n, &p->options, &out, err);
+    const int rc = as_predict(p->predictor, &code, 0, code.n, &p->options, &out, err);
     if (rc == 0)
         write_predicted_csv_row(csv, id, &out);
-    assay_code_free(&code);
+    as_code_free(&code);
     return rc;
 }
 
-static int predict_hex_file(struct as_predicting *p, const char *path, struct assay_error *err)
+static int predict_hex_file(struct as_predicting *p, const char *path, struct as_error *err)
 {
     static const char *const head[] = {
         "id",    "cycles", "bound",   "limit",  "dispatch",     "decode",      "branch",
@@ -108,17 +108,17 @@ static int predict_hex_file(struct as_predicting *p, const char *path, struct as
 
 /* Cycles of an iteration by path. */
 static int predict_paths(struct as_predicting *p, const struct as_chosen *chosen,
-                         const struct assay_paths *paths, double *cycles, struct assay_error *err)
+                         const struct as_paths *paths, double *cycles, struct as_error *err)
 {
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < paths->path_n; i++) {
-        struct assay_prediction out = {0};
-        struct assay_code code;
-        rc = assay_path_code(chosen->program, paths, i, &code, err);
+        struct as_prediction out = {0};
+        struct as_code code;
+        rc = as_path_code(chosen->program, paths, i, &code, err);
         if (rc == 0 && code.n)
-            rc = assay_predict(p->predictor, &code, 0, code.n, &p->options, &out, err);
+            rc = as_predict(p->predictor, &code, 0, code.n, &p->options, &out, err);
         cycles[i] = out.cycles;
-        assay_code_free(&code);
+        as_code_free(&code);
     }
     return rc;
 }
@@ -126,8 +126,8 @@ static int predict_paths(struct as_predicting *p, const struct as_chosen *chosen
 /* How often each path is taken, by what --experiment knows, else as likely as the code tells; and
  * cycles of an iteration over all of them. */
 static int weigh_paths(struct as_predicting *p, const struct as_chosen *chosen, uint32_t loop,
-                       const struct assay_paths *paths, struct as_arena *arena, double **weight,
-                       struct as_piece *piece, struct assay_error *err)
+                       const struct as_paths *paths, struct as_arena *arena, double **weight,
+                       struct as_piece *piece, struct as_error *err)
 {
     double *cycles = as_arena_array(arena, double, paths->path_n);
     size_t n;
@@ -147,49 +147,49 @@ static int weigh_paths(struct as_predicting *p, const struct as_chosen *chosen, 
 }
 
 static int show_path(struct as_predicting *p, const struct as_chosen *chosen, uint32_t loop,
-                     const struct assay_paths *paths, size_t path, const struct as_piece *common,
-                     struct assay_error *err)
+                     const struct as_paths *paths, size_t path, const struct as_piece *common,
+                     struct as_error *err)
 {
     struct as_piece piece = *common;
-    struct assay_code code;
+    struct as_code code;
     struct as_str name = {0};
     as_str_appendf(&name, "loop %" PRIu32, loop);
     if (paths->path_n > 1)
         as_str_appendf(&name, " path %zu of %zu", path + 1, paths->path_n);
     if (paths->merged)
         as_str_appendz(&name, " (all paths together)");
-    int rc = assay_path_code(chosen->program, paths, path, &code, err);
+    int rc = as_path_code(chosen->program, paths, path, &code, err);
     piece.name = as_str_z(&name);
     piece.code = &code;
     piece.n = code.n;
     if (rc == 0 && code.n)
         rc = as_predict_show(p, &piece, err);
-    assay_code_free(&code);
+    as_code_free(&code);
     as_str_fini(&name);
     return rc;
 }
 
 /* Finds the bytes moved by the loop, for --level. */
 static int find_traffic(struct as_predicting *p, const struct as_chosen *chosen, uint32_t loop,
-                        struct assay_traffic *out, struct assay_error *err)
+                        struct as_traffic *out, struct as_error *err)
 {
-    struct assay_streams streams;
-    AS_TRY(assay_loop_streams(chosen->program, loop, &streams, err));
-    assay_traffic_of(&streams, p->uarch->set[ASSAY_UARCH_line_b], out);
-    assay_streams_free(&streams);
+    struct as_streams streams;
+    AS_TRY(as_loop_streams(chosen->program, loop, &streams, err));
+    as_traffic_of(&streams, p->uarch->set[AS_UARCH_line_b], out);
+    as_streams_free(&streams);
     return 0;
 }
 
 static int predict_loop(struct as_predicting *p, const struct as_chosen *chosen, uint32_t loop,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     struct as_piece piece = {.object = chosen->object};
-    struct assay_traffic traffic;
-    struct assay_paths paths;
+    struct as_traffic traffic;
+    struct as_paths paths;
     struct as_arena arena;
     double *weight = NULL;
     int rc = 0;
-    AS_TRY(assay_loop_paths(chosen->program, loop, ASSAY_PATH_LIMIT, &paths, err));
+    AS_TRY(as_loop_paths(chosen->program, loop, AS_PATH_LIMIT, &paths, err));
     if (as_given(&p->cli->args, AS_OPTION_DATA_LEVEL)) {
         rc = find_traffic(p, chosen, loop, &traffic, err);
         piece.traffic = &traffic;
@@ -206,15 +206,15 @@ static int predict_loop(struct as_predicting *p, const struct as_chosen *chosen,
             as_cli_print(p->cli, "\n");
     }
     as_arena_fini(&arena);
-    assay_paths_free(&paths);
+    as_paths_free(&paths);
     return rc;
 }
 
 /* Innermost loops of the functions chosen, or the one of --loop. */
-static int predict_loops(struct as_predicting *p, struct assay_error *err)
+static int predict_loops(struct as_predicting *p, struct as_error *err)
 {
     struct as_chosen chosen;
-    uint32_t one = ASSAY_NONE;
+    uint32_t one = AS_NONE;
     size_t shown = 0;
     int rc = as_chosen_load(p->cli, 0, &chosen, err);
     if (rc == 0 && chosen.object)
@@ -224,17 +224,16 @@ static int predict_loops(struct as_predicting *p, struct assay_error *err)
     if (rc == 0 && chosen.object && as_given(&p->cli->args, AS_OPTION_LOOP))
         rc = as_loop_of_option(p->cli, chosen.program, &one, err);
     for (uint32_t i = 0; rc == 0 && chosen.object && i < chosen.program->loop_n; i++) {
-        const struct assay_loop *loop = &chosen.program->loop[i];
-        const bool inner =
-            loop->level == ASSAY_LEVEL_INNERMOST || loop->level == ASSAY_LEVEL_SINGLE;
-        if (one != ASSAY_NONE ? i != one : !inner || !chosen.body[loop->body])
+        const struct as_loop *loop = &chosen.program->loop[i];
+        const bool inner = loop->level == AS_LEVEL_INNERMOST || loop->level == AS_LEVEL_SINGLE;
+        if (one != AS_NONE ? i != one : !inner || !chosen.body[loop->body])
             continue;
         if (shown++ && p->cli->format == AS_FORMAT_TEXT)
             as_cli_print(p->cli, "\n");
         rc = predict_loop(p, &chosen, i, err);
     }
     if (rc == 0 && chosen.object && !shown)
-        rc = as_error_set(err, ASSAY_ERR_NO_CODE,
+        rc = as_error_set(err, AS_ERR_NO_CODE,
                           "predict: --function chose no innermost loop; 'assay loops' lists all "
                           "loops");
     as_chosen_free(&chosen);
@@ -253,37 +252,35 @@ static size_t find_marker(const uint8_t *bytes, size_t from, size_t n, uint8_t n
     return n;
 }
 
-static int predict_section(struct as_predicting *p, struct assay_object *object,
-                           const struct assay_section *section, bool marked,
-                           struct assay_error *err)
+static int predict_section(struct as_predicting *p, struct as_object *object,
+                           const struct as_section *section, bool marked, struct as_error *err)
 {
     enum { MARKER_B = 8 };
     const size_t n = section->size_b;
     const size_t mark = find_marker(section->data, 0, n, 111);
     const size_t start = marked ? mark + MARKER_B : 0;
     const size_t end = marked ? find_marker(section->data, start, n, 222) : n;
-    const struct assay_bytes range = {.bytes = section->data + start,
-                                      .size_b = end - start,
-                                      .address = section->address + start,
-                                      .k1om = assay_object_info(object)->is_k1om};
-    struct assay_code code;
-    AS_TRY(assay_decode_ranges(&range, 1, &code, NULL, err));
+    const struct as_bytes range = {.bytes = section->data + start,
+                                   .size_b = end - start,
+                                   .address = section->address + start,
+                                   .k1om = as_object_info(object)->is_k1om};
+    struct as_code code;
+    AS_TRY(as_decode_ranges(&range, 1, &code, NULL, err));
     const struct as_piece piece = {.name = marked ? "between markers" : section->name,
                                    .code = &code,
                                    .n = code.n,
                                    .object = object};
     const int rc = as_predict_show(p, &piece, err);
-    assay_code_free(&code);
+    as_code_free(&code);
     return rc;
 }
 
 /* The section with markers, else the first one with code. */
-static int predict_sections(struct as_predicting *p, struct assay_object *object,
-                            struct assay_error *err)
+static int predict_sections(struct as_predicting *p, struct as_object *object, struct as_error *err)
 {
-    const struct assay_section *section, *chosen = NULL;
+    const struct as_section *section, *chosen = NULL;
     bool marked = false;
-    const size_t n = assay_object_sections(object, &section);
+    const size_t n = as_object_sections(object, &section);
     for (size_t i = 0; i < n; i++) {
         if (!section[i].exec || !section[i].data || !section[i].size_b)
             continue;
@@ -296,30 +293,30 @@ static int predict_sections(struct as_predicting *p, struct assay_object *object
         marked |= here;
     }
     if (!chosen)
-        return as_error_set(err, ASSAY_ERR_NO_CODE, "%s: has no code section",
-                            assay_object_info(object)->path);
-    if (!marked && assay_object_info(object)->type != ASSAY_OBJECT_RELOCATABLE)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_NO_CODE, "%s: has no code section",
+                            as_object_info(object)->path);
+    if (!marked && as_object_info(object)->type != AS_OBJECT_RELOCATABLE)
+        return as_error_set(err, AS_ERR_USAGE,
                             "predict: nothing chosen; use --loop ID or --function NAME ('assay "
                             "loops' lists the loops)");
     return predict_section(p, object, chosen, marked, err);
 }
 
-static int predict_object(struct as_predicting *p, struct assay_error *err)
+static int predict_object(struct as_predicting *p, struct as_error *err)
 {
-    struct assay_object *object = as_cli_open(p->cli, p->cli->args.positional[0]);
+    struct as_object *object = as_cli_open(p->cli, p->cli->args.positional[0]);
     if (!object)
         return 0;
     int rc = as_core_fits(p->uarch, object, err);
     if (rc == 0)
         rc = predict_sections(p, object, err);
-    assay_object_close(&object);
+    as_object_close(&object);
     return rc;
 }
 
 /* ---- The verb ------------------------------------------------------------------------------ */
 
-static int predict_given(struct as_predicting *p, struct assay_error *err)
+static int predict_given(struct as_predicting *p, struct as_error *err)
 {
     const struct as_arguments *args = &p->cli->args;
     const bool digits = as_given(args, AS_OPTION_HEX) || as_given(args, AS_OPTION_HEX_FILE);
@@ -327,13 +324,13 @@ static int predict_given(struct as_predicting *p, struct assay_error *err)
         p->options.equal_memory = digits;
     if (as_given(args, AS_OPTION_HEX_FILE) && as_given(args, AS_OPTION_FORMAT) &&
         p->cli->format != AS_FORMAT_CSV)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--format: predictions of --hex-file are csv; use --format csv");
     if (as_given(args, AS_OPTION_HEX_FILE))
         return predict_hex_file(p, args->value[AS_OPTION_HEX_FILE], err);
     if (p->cli->format == AS_FORMAT_CSV)
         return as_error_set(
-            err, ASSAY_ERR_USAGE,
+            err, AS_ERR_USAGE,
             "--format: 'predict' writes csv with --hex-file only; use text or json");
     if (p->cli->format == AS_FORMAT_JSON) {
         as_facts_begin(&p->facts, p->cli);
@@ -353,7 +350,7 @@ static int predict_given(struct as_predicting *p, struct assay_error *err)
     return rc;
 }
 
-int as_verb_predict(struct as_cli *cli, struct assay_error *err)
+int as_verb_predict(struct as_cli *cli, struct as_error *err)
 {
     const struct as_arguments *args = &cli->args;
     const unsigned inputs = (unsigned)args->positional_n + as_given(args, AS_OPTION_HEX) +
@@ -361,10 +358,10 @@ int as_verb_predict(struct as_cli *cli, struct assay_error *err)
     struct as_predicting p;
     if (as_given(args, AS_OPTION_SAMPLED) &&
         !(as_given(args, AS_OPTION_LOOP) || as_given(args, AS_OPTION_FUNCTION)))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "predict: --experiment needs loops; use --loop or --function");
     if (inputs != 1)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "predict: several inputs or none; use one of FILE, --hex BYTES and "
                             "--hex-file FILE");
     int rc = as_predicting_init(cli, &p, err);

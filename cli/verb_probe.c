@@ -80,9 +80,9 @@ struct probe_row {
 struct probe_view {
     struct as_cli *cli;
     struct as_chosen chosen;
-    struct assay_probes *probes;
-    struct assay_probe_sites sites;
-    const struct assay_probe_value *value; /* by site; NULL: nothing ran */
+    struct as_probes *probes;
+    struct as_probe_sites sites;
+    const struct as_probe_value *value; /* by site; NULL: nothing ran */
     struct probe_row *row;
     size_t row_n;
     struct as_arena arena;
@@ -100,11 +100,11 @@ static const char *actions_text(struct probe_view *view, unsigned actions)
     return text;
 }
 
-static void place_cells(struct probe_view *view, const struct assay_probe_site *site,
+static void place_cells(struct probe_view *view, const struct as_probe_site *site,
                         struct as_cell *cell)
 {
-    const struct assay_program *p = view->chosen.program;
-    const struct assay_line *line = assay_debug_line_at(&p->debug, site->address);
+    const struct as_program *p = view->chosen.program;
+    const struct as_line *line = as_debug_line_at(&p->debug, site->address);
     struct as_str name = {0};
     as_chosen_name(&view->chosen, site->body, &name);
     cell[PROBE_FUNCTION] = as_cell_text(as_arena_strndup(&view->arena, as_str_z(&name), name.n));
@@ -114,7 +114,7 @@ static void place_cells(struct probe_view *view, const struct assay_probe_site *
         cell[PROBE_FILE] = as_cell_text(p->debug.file[line->file]);
         cell[PROBE_LINE] = as_cell_count(line->line);
     }
-    if (site->loop != ASSAY_NONE)
+    if (site->loop != AS_NONE)
         cell[PROBE_LOOP] = as_cell_count(site->loop);
 }
 
@@ -128,7 +128,7 @@ static struct as_cell real_cell(struct probe_view *view, double value)
                : as_cell_real(value);
 }
 
-static void value_cells(struct probe_view *view, const struct assay_probe_value *value,
+static void value_cells(struct probe_view *view, const struct as_probe_value *value,
                         struct as_cell *cell)
 {
     if (!isnan(value->count))
@@ -148,17 +148,16 @@ static void value_cells(struct probe_view *view, const struct assay_probe_value 
 }
 
 static struct as_cell number_cell(struct probe_view *view, bool is_real,
-                                  union assay_probe_number number)
+                                  union as_probe_number number)
 {
     return is_real ? real_cell(view, number.real) : as_cell_signed(number.whole);
 }
 
 /* "VALUE x TIMES", what came most often first; for people three of them. */
-static struct as_cell frequent_cell(struct probe_view *view,
-                                    const struct assay_probe_recorded *from)
+static struct as_cell frequent_cell(struct probe_view *view, const struct as_probe_recorded *from)
 {
     const bool is_text = view->cli->format == AS_FORMAT_TEXT;
-    const unsigned most = is_text ? 3 : ASSAY_PROBE_FREQUENT;
+    const unsigned most = is_text ? 3 : AS_PROBE_FREQUENT;
     struct as_str s = {0};
     for (unsigned i = 0; i < most && from->frequent[i].n; i++) {
         const char *border = !i ? "" : is_text ? ", " : "\n";
@@ -174,7 +173,7 @@ static struct as_cell frequent_cell(struct probe_view *view,
     return is_text ? as_cell_text(text) : as_cell_list(text);
 }
 
-static void recorded_cells(struct probe_view *view, const struct assay_probe_recorded *from,
+static void recorded_cells(struct probe_view *view, const struct as_probe_recorded *from,
                            struct as_cell *cell)
 {
     cell[PROBE_RECORDED] = as_cell_count(from->n);
@@ -192,20 +191,20 @@ static void fill_site_row(void *context, size_t row, struct as_cell *cell)
 {
     struct probe_view *view = context;
     const struct probe_row *at = &view->row[row];
-    const struct assay_probe_site *site = &view->sites.at[at->site];
-    const struct assay_probe_value *value = view->value ? &view->value[at->site] : NULL;
-    struct assay_probe_facts facts;
-    assay_probes_get(view->probes, site->probe, &facts);
+    const struct as_probe_site *site = &view->sites.at[at->site];
+    const struct as_probe_value *value = view->value ? &view->value[at->site] : NULL;
+    struct as_probe_facts facts;
+    as_probes_get(view->probes, site->probe, &facts);
     cell[PROBE_NAME] = as_cell_text(facts.name);
-    cell[PROBE_EVENT] = as_cell_text(assay_probe_event_words(facts.event));
+    cell[PROBE_EVENT] = as_cell_text(as_probe_event_words(facts.event));
     cell[PROBE_ACTIONS] = as_cell_text(actions_text(view, facts.actions));
-    if (site->body != ASSAY_NONE)
+    if (site->body != AS_NONE)
         place_cells(view, site, cell);
     if (value && at->record == 0)
         value_cells(view, value, cell);
     if (facts.records)
         cell[PROBE_VALUE] =
-            as_cell_text(assay_probes_record_text(view->probes, site->probe, at->record));
+            as_cell_text(as_probes_record_text(view->probes, site->probe, at->record));
     if (value && value->recorded && !site->refusal)
         recorded_cells(view, &value->recorded[at->record], cell);
     if (site->refusal)
@@ -217,10 +216,10 @@ static void fill_site_row(void *context, size_t row, struct as_cell *cell)
 /* A probe that stands nowhere is a mistake more often than not. */
 static void note_nowhere(struct probe_view *view)
 {
-    for (size_t i = 0; i < assay_probes_count(view->probes); i++) {
-        struct assay_probe_facts facts;
+    for (size_t i = 0; i < as_probes_count(view->probes); i++) {
+        struct as_probe_facts facts;
         size_t n = 0;
-        assay_probes_get(view->probes, i, &facts);
+        as_probes_get(view->probes, i, &facts);
         while (n < view->sites.n && view->sites.at[n].probe != i)
             n++;
         if (n == view->sites.n)
@@ -235,26 +234,26 @@ static void note_nowhere(struct probe_view *view)
 }
 
 /* A row a site, and one more for each further value. */
-static int list_rows(struct probe_view *view, struct assay_error *err)
+static int list_rows(struct probe_view *view, struct as_error *err)
 {
-    struct assay_probe_facts facts;
+    struct as_probe_facts facts;
     size_t n = 0;
     for (size_t i = 0; i < view->sites.n; i++) {
-        assay_probes_get(view->probes, view->sites.at[i].probe, &facts);
+        as_probes_get(view->probes, view->sites.at[i].probe, &facts);
         n += facts.records ? facts.records : 1;
     }
     view->row = as_arena_array(&view->arena, struct probe_row, n + 1);
     if (!view->row)
         return as_error_nomem(err, "places of probes");
     for (size_t i = 0; i < view->sites.n; i++) {
-        assay_probes_get(view->probes, view->sites.at[i].probe, &facts);
+        as_probes_get(view->probes, view->sites.at[i].probe, &facts);
         for (size_t k = 0; k == 0 || k < facts.records; k++)
             view->row[view->row_n++] = (struct probe_row){i, k};
     }
     return 0;
 }
 
-static int show_sites(struct probe_view *view, struct assay_error *err)
+static int show_sites(struct probe_view *view, struct as_error *err)
 {
     struct as_str s = {0}, same = {0};
     size_t can = 0;
@@ -277,12 +276,12 @@ static int show_sites(struct probe_view *view, struct assay_error *err)
     return rc;
 }
 
-static int check_binary(struct probe_view *view, struct assay_error *err)
+static int check_binary(struct probe_view *view, struct as_error *err)
 {
-    const struct assay_program *program = view->chosen.program;
-    AS_TRY(assay_probes_resolve(view->probes, program, NULL, &view->sites, err));
-    AS_TRY(assay_probes_check(view->probes, program, &view->sites, err));
-    AS_TRY(assay_probes_find_libraries(view->probes, err));
+    const struct as_program *program = view->chosen.program;
+    AS_TRY(as_probes_resolve(view->probes, program, NULL, &view->sites, err));
+    AS_TRY(as_probes_check(view->probes, program, &view->sites, err));
+    AS_TRY(as_probes_find_libraries(view->probes, err));
     note_nowhere(view);
     return show_sites(view, err);
 }
@@ -290,17 +289,17 @@ static int check_binary(struct probe_view *view, struct assay_error *err)
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
 static int run_into(struct probe_view *view, struct as_experiment_name *name,
-                    struct assay_probe_request *request, struct assay_probe_result *result,
-                    struct assay_error *err)
+                    struct as_probe_request *request, struct as_probe_result *result,
+                    struct as_error *err)
 {
     /* Times of loops, counts, and all else. */
     static const struct as_run_part part[] = {{"profile", 1, 1}, {"probe", 1, 3}};
     struct as_run_count count = {0};
-    struct assay_experiment *experiment = NULL;
-    AS_TRY(as_experiment_create(view->cli, name, &experiment, err));
+    struct as_experiment *experiment = NULL;
+    AS_TRY(as_experiment_name_create(view->cli, name, &experiment, err));
     if (!name->is_rank)
         as_run_count_begin(&count, view->cli, part, sizeof part / sizeof *part, &request->profile);
-    int rc = assay_probe_run(experiment, request, result, err);
+    int rc = as_probe_run(experiment, request, result, err);
     view->chosen.object = result->object;
     view->chosen.program = result->program;
     view->sites = result->sites;
@@ -319,48 +318,48 @@ static const char *const *command_behind(const struct as_arguments *args)
     return *word && strcmp(*word, "--") == 0 ? word + 1 : word;
 }
 
-static int run_command(struct probe_view *view, struct assay_error *err)
+static int run_command(struct probe_view *view, struct as_error *err)
 {
     struct as_cli *cli = view->cli;
-    struct assay_probe_request request = {.probes = view->probes};
-    struct assay_probe_result result = {.profile = {.exit_code = -1}};
+    struct as_probe_request request = {.probes = view->probes};
+    struct as_probe_result result = {.profile = {.exit_code = -1}};
     struct as_experiment_name name = {0};
     AS_TRY(as_recording_parse(cli, &request.profile, err));
     request.profile.command = command_behind(&cli->args);
     if (!*request.profile.command)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "probe: no command given; use 'assay probe FILE -- ./program'");
     int rc = as_recording_name(cli, &request.profile, &name, err);
     if (rc == 0)
         rc = run_into(view, &name, &request, &result, err);
     as_recording_end(cli, &name, &result.profile, result.interrupted, rc);
-    assay_probe_result_fini(&result);
+    as_probe_result_fini(&result);
     return rc;
 }
 
 /* ---- The verb -------------------------------------------------------------------------------- */
 
-static int check_place(struct probe_view *view, struct assay_error *err)
+static int check_place(struct probe_view *view, struct as_error *err)
 {
     if (view->cli->args.positional_n > 2)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--check: runs nothing; use a probe file and one binary");
     int rc = as_chosen_load(view->cli, 1, &view->chosen, err);
     if (rc == 0 && view->chosen.object)
         rc = check_binary(view, err);
-    assay_probe_sites_fini(&view->sites);
+    as_probe_sites_fini(&view->sites);
     as_chosen_free(&view->chosen);
     return rc;
 }
 
-int as_verb_probe(struct as_cli *cli, struct assay_error *err)
+int as_verb_probe(struct as_cli *cli, struct as_error *err)
 {
     struct probe_view view = {.cli = cli};
-    AS_TRY(assay_probes_read(cli->args.positional[0], &view.probes, err));
+    AS_TRY(as_probes_read(cli->args.positional[0], &view.probes, err));
     as_arena_init(&view.arena);
     const int rc = as_given(&cli->args, AS_OPTION_PROBE_CHECK) ? check_place(&view, err)
                                                                : run_command(&view, err);
     as_arena_fini(&view.arena);
-    assay_probes_free(&view.probes);
+    as_probes_free(&view.probes);
     return rc;
 }

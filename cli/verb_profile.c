@@ -8,17 +8,17 @@
 #include "recording.h"
 
 static int profile_into(struct as_cli *cli, struct as_experiment_name *name,
-                        const struct assay_profile_request *asked,
-                        struct assay_profile_result *result, struct assay_error *err)
+                        const struct as_profile_request *asked, struct as_profile_result *result,
+                        struct as_error *err)
 {
-    struct assay_profile_request request = *asked;
-    struct assay_experiment *experiment;
+    struct as_profile_request request = *asked;
+    struct as_experiment *experiment;
     struct as_stage stage = {.quiet = as_given(&cli->args, AS_OPTION_QUIET)};
-    AS_TRY(as_experiment_create(cli, name, &experiment, err));
+    AS_TRY(as_experiment_name_create(cli, name, &experiment, err));
     as_stage_guard(as_str_z(&name->made));
     request.attribute.progress = as_stage_show;
     request.attribute.context = &stage;
-    int rc = assay_profile_run(experiment, &request, result, err);
+    int rc = as_profile_run(experiment, &request, result, err);
     as_stage_end(&stage);
     if (rc == 0)
         as_advise_quickly(cli, experiment, result->run_id);
@@ -27,10 +27,10 @@ static int profile_into(struct as_cli *cli, struct as_experiment_name *name,
     return as_recording_close(&experiment, result->run_id, rc, err);
 }
 
-int as_verb_profile(struct as_cli *cli, struct assay_error *err)
+int as_verb_profile(struct as_cli *cli, struct as_error *err)
 {
-    struct assay_profile_request request;
-    struct assay_profile_result result = {.exit_code = -1};
+    struct as_profile_request request;
+    struct as_profile_result result = {.exit_code = -1};
     struct as_experiment_name name = {0};
     AS_TRY(as_recording_parse(cli, &request, err));
     int rc = as_recording_name(cli, &request, &name, err);

@@ -25,7 +25,7 @@ static const struct as_column part_columns[] = {
     {.title = "cores", .align = AS_ALIGN_LEFT},
     {.title = "loop, function", .shrink = AS_SHRINK_MIDDLE, .least = 12}};
 
-static void part_row(struct as_table *table, const struct assay_projected *it)
+static void part_row(struct as_table *table, const struct as_projected *it)
 {
     as_table_f(table, "%.3g", it->time_s);
     if (*it->limit) {
@@ -41,7 +41,7 @@ static void part_row(struct as_table *table, const struct assay_projected *it)
     as_table_string(table, it->name);
 }
 
-static void print_caches(struct as_cli *cli, const struct assay_projection *it)
+static void print_caches(struct as_cli *cli, const struct as_projection *it)
 {
     double curved_s = 0, all_s = 0;
     for (size_t i = 0; i < it->part_n; i++) {
@@ -54,7 +54,7 @@ static void print_caches(struct as_cli *cli, const struct assay_projection *it)
                    all_s > 0 ? 100 * curved_s / all_s : 0);
 }
 
-static void print_projection(struct as_cli *cli, const struct assay_projection *it, bool by_levels)
+static void print_projection(struct as_cli *cli, const struct as_projection *it, bool by_levels)
 {
     const double covered = it->time_s > 0 ? 100 * it->covered_s / it->time_s : 0;
     as_cli_print(cli, "\n");
@@ -64,7 +64,7 @@ static void print_projection(struct as_cli *cli, const struct assay_projection *
     as_cli_wrapped(cli, "",
                    "%.1f %% of the time is projected; the rest %s there (%.3g s). The bounds take "
                    "in both assumptions about the rest.",
-                   covered, it->rest == ASSAY_REST_STAYS ? "takes as long" : "scales alike",
+                   covered, it->rest == AS_REST_STAYS ? "takes as long" : "scales alike",
                    it->rest_s);
     if (as_given(&cli->args, AS_OPTION_PROJECT_CACHES))
         print_caches(cli, it);
@@ -74,8 +74,7 @@ static void print_projection(struct as_cli *cli, const struct assay_projection *
                        "its bounds cover all roofs above it.");
 }
 
-static int project_text(struct as_cli *cli, const struct assay_projection *it,
-                        struct assay_error *err)
+static int project_text(struct as_cli *cli, const struct as_projection *it, struct as_error *err)
 {
     const size_t asked = as_given(&cli->args, AS_OPTION_LIMIT)
                              ? (size_t)cli->args.number[AS_OPTION_LIMIT]
@@ -108,9 +107,9 @@ enum { PART_FIELDS = sizeof part_fields / sizeof *part_fields };
 
 static void fill_part(void *context, size_t row, struct as_cell *cell)
 {
-    const struct assay_projection *all = context;
-    const struct assay_projected *it = &all->part[row];
-    cell[0] = as_cell_text(assay_object_word(it->kind));
+    const struct as_projection *all = context;
+    const struct as_projected *it = &all->part[row];
+    cell[0] = as_cell_text(as_object_word(it->kind));
     cell[1] = as_cell_signed(it->id);
     cell[2] = as_cell_text(it->name);
     cell[3] = as_cell_real(it->core_n);
@@ -128,8 +127,8 @@ static void fill_part(void *context, size_t row, struct as_cell *cell)
     cell[13] = as_cell_text(it->target_limit);
 }
 
-static void project_json(struct as_cli *cli, const struct assay_experiment *experiment,
-                         struct assay_projection *it)
+static void project_json(struct as_cli *cli, const struct as_experiment *experiment,
+                         struct as_projection *it)
 {
     struct as_json json;
     as_compared_json_begin(&json, cli, experiment, "parts");
@@ -148,7 +147,7 @@ static void project_json(struct as_cli *cli, const struct assay_experiment *expe
     as_json_key_double(&json, "time_s", it->time_s);
     as_json_key_double(&json, "covered_s", it->covered_s);
     as_json_key_double(&json, "rest_s", it->rest_s);
-    as_json_key_string(&json, "rest", it->rest == ASSAY_REST_STAYS ? "stays" : "scales");
+    as_json_key_string(&json, "rest", it->rest == AS_REST_STAYS ? "stays" : "scales");
     as_json_key_double(&json, "target_s", it->target_s);
     as_json_key_double(&json, "low_s", it->low_s);
     as_json_key_double(&json, "high_s", it->high_s);
@@ -157,8 +156,8 @@ static void project_json(struct as_cli *cli, const struct assay_experiment *expe
 
 /* ---- The verb ------------------------------------------------------------------------------ */
 
-static int show_projection(struct as_cli *cli, struct assay_experiment *experiment,
-                           struct assay_projection *it, struct assay_error *err)
+static int show_projection(struct as_cli *cli, struct as_experiment *experiment,
+                           struct as_projection *it, struct as_error *err)
 {
     const struct as_sheet sheet = {part_fields, PART_FIELDS, it->part_n, it, fill_part};
     if (cli->format == AS_FORMAT_TEXT)
@@ -171,34 +170,34 @@ static int show_projection(struct as_cli *cli, struct assay_experiment *experime
     return 0;
 }
 
-static int project_with(struct as_cli *cli, const struct assay_figures *reference,
-                        const struct assay_figures *target, struct assay_error *err)
+static int project_with(struct as_cli *cli, const struct as_figures *reference,
+                        const struct as_figures *target, struct as_error *err)
 {
     const struct as_arguments *args = &cli->args;
-    struct assay_experiment *experiment = NULL;
-    struct assay_projection *projection = NULL;
-    uint64_t cache_b[ASSAY_COUNT_LEVELS];
+    struct as_experiment *experiment = NULL;
+    struct as_projection *projection = NULL;
+    uint64_t cache_b[AS_COUNT_LEVELS];
     const char *caches = args->value[AS_OPTION_PROJECT_CACHES];
     if (caches)
-        AS_TRY(assay_count_caches(caches, cache_b, err));
-    AS_TRY(assay_experiment_read(args->positional[0], &experiment, err));
-    int rc = assay_project_run(experiment, (int64_t)args->number[AS_OPTION_RUN], reference, target,
-                               caches ? cache_b : NULL,
-                               (enum assay_project_rest)args->number[AS_OPTION_PROJECT_REST],
-                               &projection, err);
+        AS_TRY(as_count_caches(caches, cache_b, err));
+    AS_TRY(as_experiment_read(args->positional[0], &experiment, err));
+    int rc = as_project_run(experiment, (int64_t)args->number[AS_OPTION_RUN], reference, target,
+                            caches ? cache_b : NULL,
+                            (enum as_project_rest)args->number[AS_OPTION_PROJECT_REST], &projection,
+                            err);
     if (rc == 0)
         rc = show_projection(cli, experiment, projection, err);
-    assay_projection_free(&projection);
-    assay_experiment_close(&experiment, rc == 0 ? err : NULL);
+    as_projection_free(&projection);
+    as_experiment_close(&experiment, rc == 0 ? err : NULL);
     return rc;
 }
 
-int as_verb_project(struct as_cli *cli, struct assay_error *err)
+int as_verb_project(struct as_cli *cli, struct as_error *err)
 {
     const struct as_arguments *args = &cli->args;
-    struct assay_figures *reference = NULL, *target = NULL;
+    struct as_figures *reference = NULL, *target = NULL;
     if (!as_given(args, AS_OPTION_PROJECT_TO))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--to: no target machine is named; use a file of 'assay machine "
                             "--export'");
     int rc = as_machine_open(args->value[AS_OPTION_PROJECT_TO], &target, err);
@@ -206,7 +205,7 @@ int as_verb_project(struct as_cli *cli, struct assay_error *err)
         rc = as_machine_open(args->value[AS_OPTION_PROJECT_FROM], &reference, err);
     if (rc == 0)
         rc = project_with(cli, reference, target, err);
-    assay_figures_free(&reference);
-    assay_figures_free(&target);
+    as_figures_free(&reference);
+    as_figures_free(&target);
     return rc;
 }

@@ -20,7 +20,7 @@
 /* ---- Running ------------------------------------------------------------------------------- */
 
 static int run_all(struct as_series *series, const char *const *command, size_t warm_up_n,
-                   struct assay_error *err)
+                   struct as_error *err)
 {
     char label[32];
     int64_t first = 0; /* first run after the warm-up: the reference of the repetitions */
@@ -44,9 +44,9 @@ static int run_all(struct as_series *series, const char *const *command, size_t 
 
 /* ---- Text ---------------------------------------------------------------------------------- */
 
-static void show_wall(struct as_cli *cli, const struct assay_stability *it)
+static void show_wall(struct as_cli *cli, const struct as_stability *it)
 {
-    const struct assay_spread *wall = &it->wall_s;
+    const struct as_run_spread *wall = &it->wall_s;
     as_cli_styled(cli, AS_STYLE_BOLD, "Stability");
     as_cli_print(cli, " of %zu runs\n", it->repeat_n);
     as_cli_print(cli, "  wall time  median %.4g s", wall->median.value);
@@ -65,16 +65,16 @@ static void show_wall(struct as_cli *cli, const struct assay_stability *it)
 }
 
 /* Running time of all categories. */
-static double all_s(const struct assay_stability *it)
+static double all_s(const struct as_stability *it)
 {
     double sum = 0;
     for (size_t i = 0; i < it->row_n; i++)
-        sum += it->row[i].object.kind == ASSAY_OBJECT_CATEGORY ? it->row[i].time_s.mean : 0;
+        sum += it->row[i].object.kind == AS_OBJECT_CATEGORY ? it->row[i].time_s.mean : 0;
     return sum;
 }
 
-static int show_parts(struct as_cli *cli, const struct assay_stability *it,
-                      enum assay_object_kind kind, struct assay_error *err)
+static int show_parts(struct as_cli *cli, const struct as_stability *it, enum as_object_kind kind,
+                      struct as_error *err)
 {
     const struct as_column column[] = {
         {.title = "median s", .align = AS_ALIGN_RIGHT},
@@ -83,7 +83,7 @@ static int show_parts(struct as_cli *cli, const struct assay_stability *it,
         {.title = "max s", .align = AS_ALIGN_RIGHT},
         {.title = "deviation", .align = AS_ALIGN_RIGHT},
         {.title = "outliers", .align = AS_ALIGN_RIGHT},
-        {.title = kind == ASSAY_OBJECT_CATEGORY ? NULL : "where",
+        {.title = kind == AS_OBJECT_CATEGORY ? NULL : "where",
          .shrink = AS_SHRINK_START,
          .least = 14},
         {.title = as_compared_word(kind),
@@ -96,7 +96,7 @@ static int show_parts(struct as_cli *cli, const struct assay_stability *it,
     size_t shown = 0;
     as_table_init(&table, column, sizeof column / sizeof *column);
     for (size_t i = 0; i < it->row_n && shown < limit; i++) {
-        const struct assay_stability_row *row = &it->row[i];
+        const struct as_stability_row *row = &it->row[i];
         if (row->object.kind != kind || !as_compared_is_shown(cli, row->time_s.mean, all_s(it)))
             continue;
         as_cell_seconds(&table, row->time_s.median.value);
@@ -112,10 +112,10 @@ static int show_parts(struct as_cli *cli, const struct assay_stability *it,
     return as_compared_table(cli, kind, &table, shown, err);
 }
 
-static int show_text(struct as_cli *cli, const struct assay_stability *it, struct assay_error *err)
+static int show_text(struct as_cli *cli, const struct as_stability *it, struct as_error *err)
 {
-    static const enum assay_object_kind kinds[] = {ASSAY_OBJECT_CATEGORY, ASSAY_OBJECT_FUNCTION,
-                                                   ASSAY_OBJECT_LOOP};
+    static const enum as_object_kind kinds[] = {AS_OBJECT_CATEGORY, AS_OBJECT_FUNCTION,
+                                                AS_OBJECT_LOOP};
     if (it->repeat_n)
         show_wall(cli, it);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
@@ -128,8 +128,8 @@ static int show_text(struct as_cli *cli, const struct assay_stability *it, struc
 
 /* ---- CSV ----------------------------------------------------------------------------------- */
 
-static void csv_row(struct as_csv *csv, const char *object, const struct assay_compared *it,
-                    const struct assay_spread *spread, size_t n, size_t outlier_n)
+static void csv_row(struct as_csv *csv, const char *object, const struct as_compared *it,
+                    const struct as_run_spread *spread, size_t n, size_t outlier_n)
 {
     as_csv_string(csv, object);
     as_csv_string(csv, it ? it->name : NULL);
@@ -144,7 +144,7 @@ static void csv_row(struct as_csv *csv, const char *object, const struct assay_c
     as_csv_row_end(csv);
 }
 
-static void show_csv(struct as_cli *cli, const struct assay_stability *it)
+static void show_csv(struct as_cli *cli, const struct as_stability *it)
 {
     static const char *const names[] = {"object", "name",     "where",        "n",
                                         "min_s",  "median_s", "median_low_s", "median_high_s",
@@ -161,55 +161,55 @@ static void show_csv(struct as_cli *cli, const struct assay_stability *it)
 
 /* ---- The verb ------------------------------------------------------------------------------ */
 
-static int show_stability(struct as_cli *cli, struct assay_experiment *experiment,
-                          struct assay_error *err)
+static int show_stability(struct as_cli *cli, struct as_experiment *experiment,
+                          struct as_error *err)
 {
-    struct assay_stability *result;
+    struct as_stability *result;
     const int against = as_against_show(cli, experiment, err);
     if (against != 0)
         return against < 0 ? against : 0;
-    AS_TRY(assay_compare_stability(experiment, &result, err));
+    AS_TRY(as_compare_stability(experiment, &result, err));
     if (!result)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+        return as_error_set(err, AS_ERR_NOT_FOUND,
                             "%s: has no runs of 'assay repeat'; run it, or use 'assay show'",
-                            assay_experiment_path(experiment));
+                            as_experiment_path(experiment));
     int rc = 0;
     if (cli->format == AS_FORMAT_JSON) {
         struct as_json json;
         as_compared_json_begin(&json, cli, experiment, "stability");
-        assay_report_stability_json(result, &json);
+        as_report_stability_json(result, &json);
         as_compared_json_end(&json);
     } else if (cli->format == AS_FORMAT_CSV) {
         show_csv(cli, result);
     } else {
         rc = show_text(cli, result, err);
     }
-    assay_stability_free(&result);
+    as_stability_free(&result);
     return rc;
 }
 
 static int parse_run_counts(struct as_cli *cli, size_t *run_n, size_t *warm_up_n,
-                            struct assay_error *err)
+                            struct as_error *err)
 {
     const struct as_arguments *args = &cli->args;
     *run_n = as_given(args, AS_OPTION_RUNS) ? args->number[AS_OPTION_RUNS] : RUNS_DEFAULT;
     *warm_up_n = args->number[AS_OPTION_WARM_UP];
     if (!args->positional_n)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "repeat: no command given; use 'assay repeat -n 31 -- ./program'");
     if (*run_n < 1 || *run_n > RUNS_MOST)
-        return as_error_set(err, ASSAY_ERR_USAGE, "--runs: %zu is out of range; use 1 to %d",
-                            *run_n, RUNS_MOST);
+        return as_error_set(err, AS_ERR_USAGE, "--runs: %zu is out of range; use 1 to %d", *run_n,
+                            RUNS_MOST);
     if (*warm_up_n > RUNS_MOST)
-        return as_error_set(err, ASSAY_ERR_USAGE, "--warm-up: %zu is out of range; use 0 to %d",
+        return as_error_set(err, AS_ERR_USAGE, "--warm-up: %zu is out of range; use 0 to %d",
                             *warm_up_n, RUNS_MOST);
     return 0;
 }
 
-int as_verb_repeat(struct as_cli *cli, struct assay_error *err)
+int as_verb_repeat(struct as_cli *cli, struct as_error *err)
 {
     struct as_series series;
-    struct as_external_load load;
+    struct as_external_watch load;
     struct as_str name = {0};
     size_t run_n, warm_up_n;
     if (as_given(&cli->args, AS_OPTION_READ))
@@ -223,7 +223,7 @@ int as_verb_repeat(struct as_cli *cli, struct assay_error *err)
     if (rc == 0)
         rc = run_all(&series, command, warm_up_n, err);
     if (series.begun_n > warm_up_n) {
-        struct assay_error late = {0};
+        struct as_error late = {0};
         as_external_load_print(cli, &load);
         const int shown = show_stability(cli, series.experiment, rc < 0 ? &late : err);
         rc = rc < 0 ? rc : shown;

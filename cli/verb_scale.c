@@ -66,13 +66,13 @@ static enum pinning choose_pinning(struct as_cli *cli, const struct as_scale_pla
 
 /* Variables of a point: NULL is none of that name. */
 struct variables {
-    struct assay_setting at[3];
+    struct as_setting at[3];
     size_t n;
     char number[32];
 };
 
 /* More threads than CPUs are not pinned: two would always share one. */
-static void choose_variables(enum pinning pinning, const struct assay_scale_setting *it,
+static void choose_variables(enum pinning pinning, const struct as_scale_setting *it,
                              struct variables *out)
 {
     const bool is_pinned = it->threads <= sysconf(_SC_NPROCESSORS_ONLN);
@@ -80,22 +80,22 @@ static void choose_variables(enum pinning pinning, const struct assay_scale_sett
     if (!it->threads)
         return;
     snprintf(out->number, sizeof out->number, "%lld", (long long)it->threads);
-    out->at[out->n++] = (struct assay_setting){"env:OMP_NUM_THREADS", out->number};
+    out->at[out->n++] = (struct as_setting){"env:OMP_NUM_THREADS", out->number};
     if (pinning != PIN_OMP)
         return;
-    out->at[out->n++] = (struct assay_setting){"env:OMP_PROC_BIND", is_pinned ? "close" : NULL};
-    out->at[out->n++] = (struct assay_setting){"env:OMP_PLACES", is_pinned ? "cores" : NULL};
+    out->at[out->n++] = (struct as_setting){"env:OMP_PROC_BIND", is_pinned ? "close" : NULL};
+    out->at[out->n++] = (struct as_setting){"env:OMP_PLACES", is_pinned ? "cores" : NULL};
 }
 
 /* ---- Running ------------------------------------------------------------------------------- */
 
 /* A program that is not there is to be known before hours are spent. */
-static int check_commands(const struct as_scale_plan *plan, struct assay_error *err)
+static int check_commands(const struct as_scale_plan *plan, struct as_error *err)
 {
     for (size_t i = 0; i < plan->point_n; i++) {
-        struct assay_launch_plan *launch;
-        AS_TRY(assay_launch_plan(plan->point[i].command, &launch, err));
-        assay_launch_plan_free(&launch);
+        struct as_launch_plan *launch;
+        AS_TRY(as_launch_plan(plan->point[i].command, &launch, err));
+        as_launch_plan_free(&launch);
     }
     return 0;
 }
@@ -107,9 +107,9 @@ struct firsts {
 };
 
 static int run_point(struct as_series *series, const struct as_scale_plan *plan, size_t number,
-                     enum pinning pinning, struct firsts *firsts, struct assay_error *err)
+                     enum pinning pinning, struct firsts *firsts, struct as_error *err)
 {
-    const struct as_scale_point *point = &plan->point[number];
+    const struct as_scale_plan_point *point = &plan->point[number];
     int64_t *first = &firsts->of_point[number], run_id;
     struct variables variables;
     choose_variables(pinning, &point->setting, &variables);
@@ -131,7 +131,7 @@ static int run_point(struct as_series *series, const struct as_scale_plan *plan,
     /* Settings of a run are known even if it failed. */
     if (run_id) {
         const int marked =
-            assay_compare_mark(series->experiment, run_id, &point->setting, rc < 0 ? NULL : err);
+            as_compare_mark(series->experiment, run_id, &point->setting, rc < 0 ? NULL : err);
         return rc < 0 ? rc : marked;
     }
     return rc;
@@ -139,7 +139,7 @@ static int run_point(struct as_series *series, const struct as_scale_plan *plan,
 
 /* In turns, so that a machine that grows slower does so for all points; the reference first. */
 static int run_turns(struct as_series *series, const struct as_scale_plan *plan,
-                     enum pinning pinning, struct firsts *firsts, struct assay_error *err)
+                     enum pinning pinning, struct firsts *firsts, struct as_error *err)
 {
     for (unsigned repeat = 0; repeat < plan->repeat_n; repeat++)
         for (size_t i = 0; i < plan->point_n && !series->is_over; i++) {
@@ -150,7 +150,7 @@ static int run_turns(struct as_series *series, const struct as_scale_plan *plan,
 }
 
 static int run_all(struct as_series *series, const struct as_scale_plan *plan, enum pinning pinning,
-                   struct assay_error *err)
+                   struct as_error *err)
 {
     struct firsts firsts = {.of_point = calloc(plan->point_n, sizeof *firsts.of_point)};
     const int rc = firsts.of_point ? run_turns(series, plan, pinning, &firsts, err)
@@ -163,7 +163,7 @@ static int run_all(struct as_series *series, const struct as_scale_plan *plan, e
 static void emit_size(struct as_cli *cli, const struct as_scale_plan *plan)
 {
     struct as_str axes = {0};
-    const size_t variant_n = assay_axes_product(plan->axis, plan->axis_n);
+    const size_t variant_n = as_axes_product(plan->axis, plan->axis_n);
     for (size_t i = 0; i < plan->axis_n; i++)
         as_str_appendf(&axes, "%s%s (%zu)", i ? " x " : "", plan->axis[i]->name,
                        plan->axis[i]->value_n);
@@ -177,37 +177,36 @@ static void emit_size(struct as_cli *cli, const struct as_scale_plan *plan)
 
 /* ---- Showing ------------------------------------------------------------------------------- */
 
-static int show_scaling(struct as_cli *cli, struct assay_experiment *experiment,
-                        struct assay_error *err)
+static int show_scaling(struct as_cli *cli, struct as_experiment *experiment, struct as_error *err)
 {
-    struct assay_scale_setting setting;
-    const struct assay_scale_setting *reference;
-    struct assay_scalability *result;
+    struct as_scale_setting setting;
+    const struct as_scale_setting *reference;
+    struct as_scalability *result;
     AS_TRY(as_scale_reference(cli, &setting, &reference, err));
-    AS_TRY(assay_compare_scalability(experiment, reference, &result, err));
+    AS_TRY(as_compare_scalability(experiment, reference, &result, err));
     if (!result)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+        return as_error_set(err, AS_ERR_NOT_FOUND,
                             "%s: has no runs of 'assay scale'; run it, or use 'assay show'",
-                            assay_experiment_path(experiment));
+                            as_experiment_path(experiment));
     int rc = 0;
     if (cli->format == AS_FORMAT_JSON) {
         struct as_json json;
         as_compared_json_begin(&json, cli, experiment, "scalability");
-        assay_report_scalability_json(result, &json);
+        as_report_scalability_json(result, &json);
         as_compared_json_end(&json);
     } else if (cli->format == AS_FORMAT_CSV) {
         as_scale_csv(cli, result);
     } else {
         rc = as_scale_text(cli, result, err);
     }
-    assay_scalability_free(&result);
+    as_scalability_free(&result);
     return rc;
 }
 
-static int run_series(struct as_cli *cli, const struct as_scale_plan *plan, struct assay_error *err)
+static int run_series(struct as_cli *cli, const struct as_scale_plan *plan, struct as_error *err)
 {
     struct as_series series = {.cli = cli};
-    struct as_external_load load;
+    struct as_external_watch load;
     struct as_str name = {0};
     const size_t run_n = plan->point_n * plan->repeat_n;
     as_external_begin(&load);
@@ -219,7 +218,7 @@ static int run_series(struct as_cli *cli, const struct as_scale_plan *plan, stru
         rc = run_all(&series, plan, choose_pinning(cli, plan), err);
     }
     if (series.begun_n) {
-        struct assay_error late = {0};
+        struct as_error late = {0};
         as_external_load_print(cli, &load);
         const int shown = show_scaling(cli, series.experiment, rc < 0 ? &late : err);
         rc = rc < 0 ? rc : shown;
@@ -229,13 +228,13 @@ static int run_series(struct as_cli *cli, const struct as_scale_plan *plan, stru
     return rc;
 }
 
-int as_verb_scale(struct as_cli *cli, struct assay_error *err)
+int as_verb_scale(struct as_cli *cli, struct as_error *err)
 {
     struct as_scale_plan plan;
     if (as_given(&cli->args, AS_OPTION_SCALE_TRACE))
         return as_scale_traces(cli, err);
     if (as_given(&cli->args, AS_OPTION_SCALE_STORE))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--store: it stores a model of traces; use it with --trace");
     if (as_given(&cli->args, AS_OPTION_READ))
         return as_compared_read(cli, show_scaling, err);

@@ -17,8 +17,7 @@
 #include "stops.h"
 #include "trace_input.h"
 
-static int run_cases(void *context, size_t from, size_t to, unsigned worker,
-                     struct assay_error *err)
+static int run_cases(void *context, size_t from, size_t to, unsigned worker, struct as_error *err)
 {
     struct as_simulate_view *view = context;
     (void)worker;
@@ -43,7 +42,7 @@ static const char *near_function(const struct as_trace *trace, const char *name)
 }
 
 /* A function of --cpu without a burst would make a what-if that changes nothing. */
-static int check_functions(const struct as_simulate_view *view, struct assay_error *err)
+static int check_functions(const struct as_simulate_view *view, struct as_error *err)
 {
     const struct as_simulate_case *ideal = &view->cases.at[0];
     for (size_t i = 0; view->streams && i < view->speeds.n; i++) {
@@ -56,13 +55,13 @@ static int check_functions(const struct as_simulate_view *view, struct assay_err
             as_trace_open(view->streams, &trace, err) == 0 ? near_function(&trace, name) : NULL;
         if (found)
             as_str_appendf(&near, "use '%s=2x', or ", found);
-        as_error_set(err, ASSAY_ERR_NOT_FOUND,
+        as_error_set(err, AS_ERR_NOT_FOUND,
                      "--cpu: the trace has no calls of '%s'; %srecord with 'assay trace "
                      "--functions %s'",
                      name, as_str_z(&near), name);
         as_str_fini(&near);
         as_trace_close(&trace);
-        return ASSAY_ERR_NOT_FOUND;
+        return AS_ERR_NOT_FOUND;
     }
     return 0;
 }
@@ -99,11 +98,11 @@ static void note_caveats(const struct as_simulate_view *view)
 
 /* ---- The verb -------------------------------------------------------------------------------- */
 
-static int write_dim(const struct as_simulate_view *view, struct assay_error *err)
+static int write_dim(const struct as_simulate_view *view, struct as_error *err)
 {
     const char *path = view->cli->args.value[AS_OPTION_SIMULATE_WRITE_DIM];
     struct as_trace trace = {0};
-    struct as_program program = {0};
+    struct as_simulated_program program = {0};
     struct as_recorded recorded = {0};
     struct as_outfile file = {0};
     struct as_out out;
@@ -127,10 +126,10 @@ static int write_dim(const struct as_simulate_view *view, struct assay_error *er
 }
 
 static int write_machine_to(const struct as_simulate_view *view, struct as_out *out,
-                            struct assay_error *err)
+                            struct as_error *err)
 {
     struct as_trace trace = {0};
-    struct as_program program = {0};
+    struct as_simulated_program program = {0};
     struct as_recorded recorded = {0};
     const struct as_simulate_case *shown = as_simulate_shown(view);
     struct as_machine_model model = shown->machine.model;
@@ -147,7 +146,7 @@ static int write_machine_to(const struct as_simulate_view *view, struct as_out *
     return rc < 0 ? rc : as_out_flush(out, err);
 }
 
-static int write_machine(const struct as_simulate_view *view, struct assay_error *err)
+static int write_machine(const struct as_simulate_view *view, struct as_error *err)
 {
     const enum as_option_id option = AS_OPTION_SIMULATE_WRITE_MACHINE;
     const char *path = view->cli->args.value[option];
@@ -162,7 +161,7 @@ static int write_machine(const struct as_simulate_view *view, struct assay_error
     return as_outfile_end(&file, rc, err);
 }
 
-static int simulate_all(struct as_simulate_view *view, struct assay_error *err)
+static int simulate_all(struct as_simulate_view *view, struct as_error *err)
 {
     struct as_pool *pool = NULL;
     AS_TRY(as_simulate_keep_check(view, err));
@@ -182,31 +181,31 @@ static int simulate_all(struct as_simulate_view *view, struct assay_error *err)
 }
 
 /* Sets how long the rank that was ready without a CPU longest waited for one. */
-static int read_cpu_wait(struct as_simulate_view *view, struct assay_experiment *experiment,
-                         int64_t run_id, struct assay_error *err)
+static int read_cpu_wait(struct as_simulate_view *view, struct as_experiment *experiment,
+                         int64_t run_id, struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     AS_TRY(as_query_open_of(experiment, AS_QUERY_RANK_CPU_WAIT, run_id, &rows, err));
-    const int rc = assay_rows_next(rows, err);
+    const int rc = as_rows_next(rows, err);
     if (rc > 0)
-        view->cpu_wait_ns = llround(assay_rows_real(rows, 0) * 1e9);
-    assay_rows_close(&rows);
+        view->cpu_wait_ns = llround(as_rows_real(rows, 0) * 1e9);
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
 /* CPUs that ranks waited for are known of an experiment. */
-static int read_waiting(struct as_simulate_view *view, int64_t run_id, struct assay_error *err)
+static int read_waiting(struct as_simulate_view *view, int64_t run_id, struct as_error *err)
 {
-    struct assay_experiment *experiment = NULL;
+    struct as_experiment *experiment = NULL;
     if (run_id == 0)
         return 0;
-    AS_TRY(assay_experiment_read(view->path, &experiment, err));
+    AS_TRY(as_experiment_read(view->path, &experiment, err));
     const int rc = read_cpu_wait(view, experiment, run_id, err);
-    assay_experiment_close(&experiment, rc == 0 ? err : NULL);
+    as_experiment_close(&experiment, rc == 0 ? err : NULL);
     return rc;
 }
 
-static int simulate_trace(struct as_simulate_view *view, struct assay_error *err)
+static int simulate_trace(struct as_simulate_view *view, struct as_error *err)
 {
     struct as_trace_input input;
     int rc = as_trace_input_open(view->path, (int64_t)view->cli->args.number[AS_OPTION_RUN], &input,
@@ -225,7 +224,7 @@ static int simulate_trace(struct as_simulate_view *view, struct assay_error *err
     return rc;
 }
 
-int as_verb_simulate(struct as_cli *cli, struct assay_error *err)
+int as_verb_simulate(struct as_cli *cli, struct as_error *err)
 {
     struct as_simulate_view view = {.cli = cli, .path = cli->args.positional[0]};
     const int rc = as_dim_is_one(view.path) ? simulate_all(&view, err) : simulate_trace(&view, err);

@@ -110,46 +110,46 @@ static void fill_sum_row(void *context, size_t row, struct as_cell *cell)
 }
 
 /* Prints the findings of the trace: delay costs and wait states. */
-static int show_findings(struct assay_experiment *experiment, int64_t run_id, struct as_page *page,
-                         struct assay_error *err)
+static int show_findings(struct as_experiment *experiment, int64_t run_id, struct as_page *page,
+                         struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     char number[16];
     unsigned n = 0;
     int rc;
     AS_TRY(as_query_open_of(experiment, AS_QUERY_TRACE_FINDINGS, run_id, &rows, err));
-    while ((rc = assay_rows_next(rows, err)) > 0) {
+    while ((rc = as_rows_next(rows, err)) > 0) {
         if (n++ == 0)
             as_page_heading(page, "Recommendations");
         snprintf(number, sizeof number, "  %u. ", n);
-        as_page_wrap(page, number, assay_rows_text(rows, 0), false);
-        as_page_wrap(page, "     ", assay_rows_text(rows, 1), false);
+        as_page_wrap(page, number, as_rows_text(rows, 0), false);
+        as_page_wrap(page, "     ", as_rows_text(rows, 1), false);
     }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc;
 }
 
 /* Prints how the run ended, missing data without a note of its own, and external load, which may
  * explain waiting. Caveats about samples are left out, because little here depends on samples. */
-static int show_doubts(struct assay_experiment *experiment, int64_t run_id, struct as_page *page,
-                       struct assay_error *err)
+static int show_doubts(struct as_experiment *experiment, int64_t run_id, struct as_page *page,
+                       struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     unsigned n = 0;
     int rc;
     AS_TRY(as_query_open_of(experiment, AS_QUERY_TRACE_CAVEATS, run_id, &rows, err));
-    while ((rc = assay_rows_next(rows, err)) > 0) {
+    while ((rc = as_rows_next(rows, err)) > 0) {
         if (n++ == 0)
             as_page_heading(page, "Caveats");
-        as_page_wrap(page, "  - ", assay_rows_text(rows, 0), false);
+        as_page_wrap(page, "  - ", as_rows_text(rows, 0), false);
     }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc;
 }
 
 /* Efficiency, waiting and delay costs come first: they are more important than routines. */
-static int show_parallel(struct assay_experiment *experiment, int64_t run_id, struct as_page *page,
-                         struct assay_error *err)
+static int show_parallel(struct as_experiment *experiment, int64_t run_id, struct as_page *page,
+                         struct as_error *err)
 {
     AS_TRY(show_doubts(experiment, run_id, page, err));
     AS_TRY(show_findings(experiment, run_id, page, err));
@@ -188,7 +188,7 @@ static int by_time(const void *a, const void *b, void *parallel)
 }
 
 static int show_routines(struct trace_view *view, const struct as_sheet *sheet,
-                         struct as_page *page, struct assay_error *err)
+                         struct as_page *page, struct as_error *err)
 {
     struct as_sheet most = *sheet;
     char more[64];
@@ -212,14 +212,14 @@ static int show_routines(struct trace_view *view, const struct as_sheet *sheet,
 }
 
 static int show_text(struct trace_view *view, const struct as_sheet *sheet,
-                     struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)
+                     struct as_experiment *experiment, int64_t run_id, struct as_error *err)
 {
     struct as_cli *cli = view->cli;
     const size_t width = as_term_layout_width(cli->fd);
     struct as_page page = {.out = &cli->out,
                            .width = width ? width : 80,
                            .colour = cli->color,
-                           .utf8 = assay_report_locale_is_utf8()};
+                           .utf8 = as_report_locale_is_utf8()};
     struct as_str s = {0};
     AS_TRY(show_parallel(experiment, run_id, &page, err));
     int rc = show_routines(view, sheet, &page, err);
@@ -234,7 +234,7 @@ static int show_text(struct trace_view *view, const struct as_sheet *sheet,
 }
 
 static int show_facts(struct trace_view *view, const struct as_sheet *sheet,
-                      struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)
+                      struct as_experiment *experiment, int64_t run_id, struct as_error *err)
 {
     const struct as_parallel *p = &view->parallel;
     struct as_facts facts;
@@ -348,8 +348,8 @@ static void note_counts(struct as_cli *cli, const struct as_parallel *p, bool ar
 }
 
 /* Prints what the experiment has of the trace; only the ends of its files are those in memory. */
-static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
-                       const struct as_trace *trace, struct assay_error *err)
+static int show_traced(struct as_cli *cli, struct as_experiment *experiment, int64_t run_id,
+                       const struct as_trace *trace, struct as_error *err)
 {
     struct trace_view view = {.cli = cli};
     struct as_field shown[TRACE_COLUMNS];
@@ -373,8 +373,8 @@ static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, 
 }
 
 /* Facts first: the findings rest on them. They are of run `run_id`, the trace of `traced_id`. */
-static int show_range(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
-                      int64_t traced_id, struct assay_error *err)
+static int show_range(struct as_cli *cli, struct as_experiment *experiment, int64_t run_id,
+                      int64_t traced_id, struct as_error *err)
 {
     struct as_traced traced = {0};
     struct as_trace_range_texts texts;
@@ -393,45 +393,44 @@ static int show_range(struct as_cli *cli, struct assay_experiment *experiment, i
     return rc;
 }
 
-int as_trace_show(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
-                  struct assay_error *err)
+int as_trace_show(struct as_cli *cli, struct as_experiment *experiment, int64_t run_id,
+                  struct as_error *err)
 {
     return show_range(cli, experiment, run_id, run_id, err);
 }
 
 /* Prints the trace of an existing experiment, or a part of it. */
-static int analyse_again(struct as_cli *cli, struct assay_error *err)
+static int analyse_again(struct as_cli *cli, struct as_error *err)
 {
-    struct assay_experiment *experiment = NULL;
+    struct as_experiment *experiment = NULL;
     struct as_trace_range_texts texts;
     struct as_range_wanted wanted;
     int64_t run_id, traced_id;
     int rc = as_trace_range_parse(&cli->args, &texts, &wanted, err);
     as_trace_range_fini(&texts);
     AS_TRY(rc);
-    AS_TRY(assay_experiment_open(cli->args.value[AS_OPTION_TRACE_ANALYSE], &experiment, err));
+    AS_TRY(as_experiment_open(cli->args.value[AS_OPTION_TRACE_ANALYSE], &experiment, err));
     rc = as_analyse_find(experiment, &run_id, &traced_id, err);
     if (rc == 0)
         rc = show_range(cli, experiment, run_id, traced_id, err);
-    assay_experiment_close(&experiment, rc == 0 ? err : NULL);
+    as_experiment_close(&experiment, rc == 0 ? err : NULL);
     return rc;
 }
 
 static int trace_into(struct as_cli *cli, struct as_experiment_name *name,
-                      struct assay_profile_request *request, struct assay_profile_result *result,
-                      struct assay_error *err)
+                      struct as_profile_request *request, struct as_profile_result *result,
+                      struct as_error *err)
 {
     static const struct as_run_part part[] = {{"trace", 1, 1}};
     struct as_run_count count = {0};
-    struct assay_experiment *experiment;
-    AS_TRY(as_experiment_create(cli, name, &experiment, err));
+    struct as_experiment *experiment;
+    AS_TRY(as_experiment_name_create(cli, name, &experiment, err));
     if (!name->is_rank)
         as_run_count_begin(&count, cli, part, 1, request);
-    const struct assay_traced_functions functions = {cli->args.value[AS_OPTION_TRACE_FUNCTIONS],
-                                                     cli->args.value[AS_OPTION_TRACE_FUNCTIONS_OF]};
-    int rc = functions.names
-                 ? assay_trace_functions_run(experiment, request, &functions, result, err)
-                 : assay_profile_run(experiment, request, result, err);
+    const struct as_traced_functions functions = {cli->args.value[AS_OPTION_TRACE_FUNCTIONS],
+                                                  cli->args.value[AS_OPTION_TRACE_FUNCTIONS_OF]};
+    int rc = functions.names ? as_trace_functions_run(experiment, request, &functions, result, err)
+                             : as_profile_run(experiment, request, result, err);
     if (rc == 0 && request->trace->first_s > 0)
         rc = as_score_run(cli, experiment, result->run_id, err);
     else if (rc == 0)
@@ -445,7 +444,7 @@ static uint32_t group_bit(struct as_view name)
     static const struct {
         const char *word;
         uint32_t bit;
-    } group[] = {ASSAY_TRACE_GROUPS(GROUP)};
+    } group[] = {AS_TRACED_GROUPS(GROUP)};
 #undef GROUP
     for (size_t i = 0; i < sizeof group / sizeof *group; i++)
         if (as_view_equal(name, as_view_of(group[i].word)))
@@ -456,7 +455,7 @@ static uint32_t group_bit(struct as_view name)
 static const char *near_group(struct as_view name)
 {
 #define GROUP(group, word, bit) word,
-    static const char *const words[] = {ASSAY_TRACE_GROUPS(GROUP)};
+    static const char *const words[] = {AS_TRACED_GROUPS(GROUP)};
 #undef GROUP
     struct as_nearest nearest;
     as_nearest_init(&nearest, name.p, name.n);
@@ -465,19 +464,19 @@ static const char *near_group(struct as_view name)
     return nearest.best;
 }
 
-static int parse_trace_groups(const char *text, uint32_t *out, struct assay_error *err)
+static int parse_trace_groups(const char *text, uint32_t *out, struct as_error *err)
 {
     struct as_view rest = as_view_of(text), part;
-    *out = text ? 0 : ASSAY_TRACE_USUAL;
+    *out = text ? 0 : AS_TRACED_USUAL;
     while (as_view_split(&rest, ',', &part)) {
         const uint32_t bit = group_bit(as_view_trim(part));
         const char *near = bit ? NULL : near_group(as_view_trim(part));
         if (near)
-            return as_error_set(err, ASSAY_ERR_USAGE,
+            return as_error_set(err, AS_ERR_USAGE,
                                 "--groups: invalid value '%.*s'; did you mean %s?", (int)part.n,
                                 part.p, near);
         if (!bit)
-            return as_error_set(err, ASSAY_ERR_USAGE,
+            return as_error_set(err, AS_ERR_USAGE,
                                 "--groups: invalid value '%.*s'; use mpi, openmp, pthread, "
                                 "functions, opencl, io or memory, separated by commas",
                                 (int)part.n, part.p);
@@ -486,53 +485,53 @@ static int parse_trace_groups(const char *text, uint32_t *out, struct assay_erro
     return 0;
 }
 
-static int parse_callers(const struct as_arguments *args, uint32_t *out, struct assay_error *err)
+static int parse_callers(const struct as_arguments *args, uint32_t *out, struct as_error *err)
 {
     const uint64_t wanted = args->number[AS_OPTION_TRACE_CALLERS];
-    *out = as_given(args, AS_OPTION_TRACE_CALLERS) ? (uint32_t)wanted : ASSAY_TRACE_CALLERS;
-    if (wanted > ASSAY_TRACE_CALLERS_N)
-        return as_error_set(err, ASSAY_ERR_USAGE, "--callers: %llu is out of range; use 0 to %u",
-                            (unsigned long long)wanted, ASSAY_TRACE_CALLERS_N);
+    *out = as_given(args, AS_OPTION_TRACE_CALLERS) ? (uint32_t)wanted : AS_TRACED_CALLERS;
+    if (wanted > AS_TRACED_CALLERS_N)
+        return as_error_set(err, AS_ERR_USAGE, "--callers: %llu is out of range; use 0 to %u",
+                            (unsigned long long)wanted, AS_TRACED_CALLERS_N);
     return 0;
 }
 
 /* Samples among the events are taken inside the program. */
-static int parse_sample_options(struct as_cli *cli, struct assay_trace_options *options,
-                                struct assay_profile_request *request, struct assay_error *err)
+static int parse_sample_options(struct as_cli *cli, struct as_trace_options *options,
+                                struct as_profile_request *request, struct as_error *err)
 {
     const uint8_t event = request->sampling.event;
     options->samples = as_given(&cli->args, AS_OPTION_TRACE_SAMPLES);
     /* Beside events samples are few, unless they are asked for. */
     if (!as_given(&cli->args, AS_OPTION_RATE))
-        request->sampling.rate_hz = options->samples ? ASSAY_RATE_MEDIUM : ASSAY_RATE_LOW;
+        request->sampling.rate_hz = options->samples ? AS_RATE_MEDIUM : AS_RATE_LOW;
     if (!options->samples)
         return 0;
-    if (event != ASSAY_EVENT_AUTO && event != ASSAY_EVENT_TIMER)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+    if (event != AS_EVENT_AUTO && event != AS_EVENT_TIMER)
+        return as_error_set(err, AS_ERR_USAGE,
                             "--samples: only timers in the program sample among events; remove "
                             "--event, or use --event timer");
-    if (request->sampling.stacks == ASSAY_STACKS_LBR)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+    if (request->sampling.stacks == AS_STACKS_LBR)
+        return as_error_set(err, AS_ERR_USAGE,
                             "--samples: timers have no branch records; remove --call-stacks lbr");
-    request->sampling.event = ASSAY_EVENT_TIMER;
+    request->sampling.event = AS_EVENT_TIMER;
     return 0;
 }
 
 #define DRY_RUN_S 1.0
 
-static int parse_trace_options(struct as_cli *cli, struct assay_trace_options *options,
-                               struct assay_error *err)
+static int parse_trace_options(struct as_cli *cli, struct as_trace_options *options,
+                               struct as_error *err)
 {
     const struct as_arguments *args = &cli->args;
     AS_TRY(parse_trace_groups(args->value[AS_OPTION_TRACE_GROUPS], &options->groups, err));
     AS_TRY(parse_callers(args, &options->callers, err));
     if (as_given(args, AS_OPTION_TRACE_FUNCTIONS_OF) && !as_given(args, AS_OPTION_TRACE_FUNCTIONS))
         return as_error_set(
-            err, ASSAY_ERR_USAGE,
+            err, AS_ERR_USAGE,
             "--functions-of: needs a list of functions; add --functions, such as --functions "
             "'solve*'");
     const char *least = args->value[AS_OPTION_TRACE_MEMORY_LEAST];
-    options->memory_min_b = ASSAY_TRACE_MEMORY_B;
+    options->memory_min_b = AS_TRACED_MEMORY_B;
     if (least)
         AS_TRY(as_recording_size("--memory-least", least, &options->memory_min_b, err));
     options->first_s = as_given(args, AS_OPTION_TRACE_DRY_RUN) ? DRY_RUN_S : 0;
@@ -541,11 +540,11 @@ static int parse_trace_options(struct as_cli *cli, struct assay_trace_options *o
     return as_recording_size("--limit", args->value[AS_OPTION_TRACE_LIMIT], &options->limit_b, err);
 }
 
-int as_verb_trace(struct as_cli *cli, struct assay_error *err)
+int as_verb_trace(struct as_cli *cli, struct as_error *err)
 {
-    struct assay_trace_options options = {0};
-    struct assay_profile_request request;
-    struct assay_profile_result result = {.exit_code = -1};
+    struct as_trace_options options = {0};
+    struct as_profile_request request;
+    struct as_profile_result result = {.exit_code = -1};
     struct as_experiment_name name = {0};
     struct as_filter_choice choice = {0};
     struct as_trace_range_texts texts;

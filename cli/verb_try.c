@@ -51,14 +51,14 @@ static void append_time(struct as_str *out, double seconds)
         as_str_appendf(out, "%.0f s", ceil(seconds));
 }
 
-static void print_trial_news(void *context, const struct assay_trial_news *news)
+static void print_trial_news(void *context, const struct as_trial_news *news)
 {
     const struct as_cli *cli = context;
     struct as_str line = {0};
 
-    if (news->kind == ASSAY_TRIAL_NEWS_NOTE) {
+    if (news->kind == AS_TRIAL_NEWS_NOTE) {
         as_cli_note(cli, "%s", news->text);
-    } else if (news->kind == ASSAY_TRIAL_NEWS_BUILD) {
+    } else if (news->kind == AS_TRIAL_NEWS_BUILD) {
         as_cli_note(cli, "build %zu of %zu: %s", news->number, news->all, news->text);
     } else {
         as_str_appendf(&line, "round %zu, %zu in it, at most ", news->number, news->all);
@@ -74,7 +74,7 @@ static void print_trial_news(void *context, const struct assay_trial_news *news)
 
 /* ---- Options ------------------------------------------------------------------------------- */
 
-static int parse_budget(const char *text, double *seconds, struct assay_error *err)
+static int parse_budget(const char *text, double *seconds, struct as_error *err)
 {
     char *end;
 
@@ -84,15 +84,14 @@ static int parse_budget(const char *text, double *seconds, struct assay_error *e
     const double unit = *end == 'm' ? 60 : *end == 'h' ? 3600 : 1;
     if (end == text || !(*seconds > 0) || *seconds * unit > 1e7 || (*end && end[1]) ||
         (*end && !strchr("smh", *end)))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--budget: invalid time '%s'; use seconds, or minutes such as 5m",
                             text);
     *seconds *= unit;
     return 0;
 }
 
-static int parse_tolerance(const struct as_arguments *args, double *tolerance,
-                           struct assay_error *err)
+static int parse_tolerance(const struct as_arguments *args, double *tolerance, struct as_error *err)
 {
     const char *text = args->value[AS_OPTION_TOLERANCE];
     char *end;
@@ -101,54 +100,54 @@ static int parse_tolerance(const struct as_arguments *args, double *tolerance,
     if (as_given(args, AS_OPTION_SAME_OUTPUT) + as_given(args, AS_OPTION_CHECK) +
             as_given(args, AS_OPTION_TOLERANCE) >
         1)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--same-output, --tolerance and --check exclude each other; use one "
                             "of them");
     if (!text)
         return 0;
     *tolerance = strtod(text, &end);
     if (end == text || *end || !(*tolerance >= 0) || *tolerance > 1)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--tolerance: invalid value '%s'; use a number from 0 to 1, such as "
                             "1e-6",
                             text);
     return 0;
 }
 
-static int parse_what(const struct as_arguments *args, unsigned *what, struct assay_error *err)
+static int parse_what(const struct as_arguments *args, unsigned *what, struct as_error *err)
 {
     const uint64_t chosen = args->number[AS_OPTION_WHAT];
 
     *what = !as_given(args, AS_OPTION_WHAT) || chosen >> WHAT_ALL & 1
-                ? ASSAY_TRIAL_ALL
-                : (unsigned)chosen & ASSAY_TRIAL_ALL;
-    if (as_given(args, AS_OPTION_WHAT) && *what == ASSAY_TRIAL_FLAGS &&
+                ? AS_TRIAL_ALL
+                : (unsigned)chosen & AS_TRIAL_ALL;
+    if (as_given(args, AS_OPTION_WHAT) && *what == AS_TRIAL_FLAGS &&
         !as_given(args, AS_OPTION_BUILD))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--what flags: the build command is missing; add --build 'make "
                             "CFLAGS=\"-O2 {flags}\"'");
     if (as_given(args, AS_OPTION_SOURCE_DIRECTORY) && !as_given(args, AS_OPTION_BUILD))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--source: the build command is missing; add --build 'make "
                             "CFLAGS=\"-O2 {flags}\"'");
     return 0;
 }
 
-static int parse_trial_request(struct as_cli *cli, struct assay_trial_request *request,
-                               struct assay_error *err)
+static int parse_trial_request(struct as_cli *cli, struct as_trial_request *request,
+                               struct as_error *err)
 {
     const struct as_arguments *args = &cli->args;
 
-    *request = (struct assay_trial_request){.build = args->value[AS_OPTION_BUILD],
-                                            .source = args->value[AS_OPTION_SOURCE_DIRECTORY],
-                                            .check = args->value[AS_OPTION_CHECK],
-                                            .copy = as_given(args, AS_OPTION_COPY),
-                                            .jobs = cli->jobs,
-                                            .tell = print_trial_news,
-                                            .stop = was_stopped,
-                                            .context = cli};
+    *request = (struct as_trial_request){.build = args->value[AS_OPTION_BUILD],
+                                         .source = args->value[AS_OPTION_SOURCE_DIRECTORY],
+                                         .check = args->value[AS_OPTION_CHECK],
+                                         .copy = as_given(args, AS_OPTION_COPY),
+                                         .jobs = cli->jobs,
+                                         .tell = print_trial_news,
+                                         .stop = was_stopped,
+                                         .context = cli};
     if (!args->positional_n)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "try: no command given; use 'assay try -- ./program'");
     AS_TRY(parse_what(args, &request->what, err));
     AS_TRY(parse_tolerance(args, &request->tolerance, err));
@@ -159,8 +158,8 @@ static int parse_trial_request(struct as_cli *cli, struct assay_trial_request *r
 /* ---- The verb ------------------------------------------------------------------------------ */
 
 /* With --build the program need not be there yet. */
-static int name_own(struct as_cli *cli, const struct assay_trial_request *request,
-                    struct as_experiment_name *name, struct assay_error *err)
+static int name_own(struct as_cli *cli, const struct as_trial_request *request,
+                    struct as_experiment_name *name, struct as_error *err)
 {
     const char *program = cli->args.positional[0], *last = strrchr(program, '/');
     if (!request->build)
@@ -169,8 +168,7 @@ static int name_own(struct as_cli *cli, const struct assay_trial_request *reques
 }
 
 /* Its path must hold where the program runs too. */
-static int name_from_root(struct as_cli *cli, struct as_experiment_name *name,
-                          struct assay_error *err)
+static int name_from_root(struct as_cli *cli, struct as_experiment_name *name, struct as_error *err)
 {
     struct as_str all = {0};
     char here[PATH_MAX];
@@ -184,19 +182,19 @@ static int name_from_root(struct as_cli *cli, struct as_experiment_name *name,
     return all.failed ? as_error_nomem(err, "the name of the experiment") : 0;
 }
 
-static int name_experiment(struct as_cli *cli, const struct assay_trial_request *request,
-                           struct as_experiment_name *name, struct assay_error *err)
+static int name_experiment(struct as_cli *cli, const struct as_trial_request *request,
+                           struct as_experiment_name *name, struct as_error *err)
 {
     AS_TRY(name_own(cli, request, name, err));
     return name_from_root(cli, name, err);
 }
 
-static int show_and_close(struct as_cli *cli, struct assay_experiment **experiment,
-                          const struct assay_trial_result *result, const char *name, int rc,
-                          struct assay_error *err)
+static int show_and_close(struct as_cli *cli, struct as_experiment **experiment,
+                          const struct as_trial_result *result, const char *name, int rc,
+                          struct as_error *err)
 {
     const bool is_new = !as_given(&cli->args, AS_OPTION_ADD);
-    struct assay_error late = {0};
+    struct as_error late = {0};
 
     if (!result->base_run_id && is_new) {
         as_experiment_drop(experiment, err);
@@ -206,7 +204,7 @@ static int show_and_close(struct as_cli *cli, struct assay_experiment **experime
         const int shown = as_try_show(cli, *experiment, rc < 0 ? &late : err);
         rc = rc < 0 ? rc : shown;
     }
-    const int closed = assay_experiment_close(experiment, rc < 0 ? NULL : err);
+    const int closed = as_experiment_close(experiment, rc < 0 ? NULL : err);
     if (result->interrupted)
         as_cli_note(cli, "interrupted; finished measurements are shown above");
     as_cli_note(cli, "the experiment is %s", name);
@@ -215,30 +213,29 @@ static int show_and_close(struct as_cli *cli, struct assay_experiment **experime
     return rc < 0 ? rc : closed;
 }
 
-static int run_trial(struct as_cli *cli, const struct assay_trial_request *request,
-                     struct assay_experiment **experiment, const char *name,
-                     struct assay_error *err)
+static int run_trial(struct as_cli *cli, const struct as_trial_request *request,
+                     struct as_experiment **experiment, const char *name, struct as_error *err)
 {
     const struct sigaction action = {.sa_handler = note_stop};
-    struct assay_trial_result result = {0};
+    struct as_trial_result result = {0};
     struct sigaction before;
 
     if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
         sigaction(SIGINT, &action, NULL);
-    const int rc = assay_trial_run(*experiment, request, &result, err);
+    const int rc = as_trial_run(*experiment, request, &result, err);
     return show_and_close(cli, experiment, &result, name, rc, err);
 }
 
-static int try_anew(struct as_cli *cli, struct assay_error *err)
+static int try_anew(struct as_cli *cli, struct as_error *err)
 {
     struct as_experiment_name name = {0};
-    struct assay_experiment *experiment = NULL;
-    struct assay_trial_request request;
+    struct as_experiment *experiment = NULL;
+    struct as_trial_request request;
 
     AS_TRY(parse_trial_request(cli, &request, err));
     int rc = name_experiment(cli, &request, &name, err);
     if (rc == 0)
-        rc = as_experiment_create(cli, &name, &experiment, err);
+        rc = as_experiment_name_create(cli, &name, &experiment, err);
     if (rc == 0)
         rc = run_trial(cli, &request, &experiment, as_str_z(&name.made), err);
     as_experiment_name_fini(&name);
@@ -254,56 +251,55 @@ struct earlier {
     AS_VEC(char *) word; /* its command */
 };
 
-static int read_words(struct assay_experiment *experiment, struct earlier *it,
-                      struct assay_error *err)
+static int read_words(struct as_experiment *experiment, struct earlier *it, struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc;
 
     AS_TRY(as_query_open_of(experiment, AS_QUERY_RUN_COMMAND, it->run_id, &rows, err));
-    while ((rc = assay_rows_next(rows, err)) > 0) {
-        const char *text = assay_rows_text(rows, 0);
+    while ((rc = as_rows_next(rows, err)) > 0) {
+        const char *text = as_rows_text(rows, 0);
         char *word = text ? as_arena_strndup(&it->arena, text, strlen(text)) : NULL;
         if (!word || as_vec_push(&it->word, word) < 0) {
             rc = as_error_nomem(err, "the command");
             break;
         }
     }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc;
 }
 
 /* Without a command of the user's it is that of the run, which then stands where it ran. */
-static int read_earlier(struct as_cli *cli, struct assay_experiment *experiment, struct earlier *it,
-                        struct assay_error *err)
+static int read_earlier(struct as_cli *cli, struct as_experiment *experiment, struct earlier *it,
+                        struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     char here[PATH_MAX] = "";
     int rc;
 
     (void)!getcwd(here, sizeof here);
     AS_TRY(as_query_open(experiment, AS_QUERY_LAST_PROFILE, &rows, err));
-    if ((rc = assay_rows_next(rows, err)) > 0) {
-        const char *cwd = assay_rows_text(rows, 2);
-        it->run_id = assay_rows_integer(rows, 0);
+    if ((rc = as_rows_next(rows, err)) > 0) {
+        const char *cwd = as_rows_text(rows, 2);
+        it->run_id = as_rows_integer(rows, 0);
         as_cli_note(cli, "testing the findings of run %lld: %s", (long long)it->run_id,
-                    assay_rows_text(rows, 1));
+                    as_rows_text(rows, 1));
         if (!cli->args.positional_n && cwd && strcmp(cwd, here) != 0)
-            rc = as_error_set(err, ASSAY_ERR_USAGE,
+            rc = as_error_set(err, AS_ERR_USAGE,
                               "--add: the program ran in %s; run assay there, or add its command "
                               "after --",
                               cwd);
     }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc < 0 ? rc : it->run_id ? read_words(experiment, it, err) : 0;
 }
 
 /* A command without its secrets does something else. */
-static int check_secrets(const struct earlier *it, struct assay_error *err)
+static int check_secrets(const struct earlier *it, struct as_error *err)
 {
     as_vec_foreach (&it->word, word)
-        if (assay_secrets_are_in(*word))
-            return as_error_set(err, ASSAY_ERR_USAGE,
+        if (as_secrets_are_in(*word))
+            return as_error_set(err, AS_ERR_USAGE,
                                 "--add: the stored command lacks its secrets (%s); repeat the "
                                 "command after --",
                                 *word);
@@ -311,10 +307,10 @@ static int check_secrets(const struct earlier *it, struct assay_error *err)
 }
 
 static int try_earlier(struct as_cli *cli, struct as_experiment_name *name, struct earlier *earlier,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
-    struct assay_experiment *experiment = NULL;
-    struct assay_trial_request request = {0};
+    struct as_experiment *experiment = NULL;
+    struct as_trial_request request = {0};
 
     AS_TRY(as_experiment_continue(cli, name, &experiment, err));
     int rc = read_earlier(cli, experiment, earlier, err);
@@ -331,11 +327,11 @@ static int try_earlier(struct as_cli *cli, struct as_experiment_name *name, stru
     request.run_id = earlier->run_id;
     if (rc == 0)
         return run_trial(cli, &request, &experiment, as_str_z(&name->made), err);
-    assay_experiment_close(&experiment, NULL);
+    as_experiment_close(&experiment, NULL);
     return rc;
 }
 
-static int try_added(struct as_cli *cli, struct assay_error *err)
+static int try_added(struct as_cli *cli, struct as_error *err)
 {
     struct as_experiment_name name = {0};
     struct earlier earlier = {0};
@@ -352,7 +348,7 @@ static int try_added(struct as_cli *cli, struct assay_error *err)
     return rc;
 }
 
-int as_verb_try(struct as_cli *cli, struct assay_error *err)
+int as_verb_try(struct as_cli *cli, struct as_error *err)
 {
     if (as_given(&cli->args, AS_OPTION_READ))
         return as_compared_read(cli, as_try_show, err);

@@ -22,7 +22,7 @@ enum { JUDGED_MOST_B = 65536, JUDGED_COLUMNS = 64 };
 
 struct validating {
     struct as_predicting p;
-    struct assay_validation *judged;
+    struct as_validation *judged;
     struct as_arena arena;
     struct as_map_view truth; /* id -> index into `cycles` */
     AS_VEC(double) cycles;
@@ -58,7 +58,7 @@ static int column_of(struct as_view head, const char *first, const char *second)
 
 static struct table_head read_head(const struct validating *v, const char *line)
 {
-    const bool unrolled = v->p.options.mode == ASSAY_PREDICT_UNROLLED;
+    const bool unrolled = v->p.options.mode == AS_PREDICT_UNROLLED;
     const struct as_view head = as_view_of(line);
     return (struct table_head){
         column_of(head, "id", "id"), column_of(head, "hex", "hex"),
@@ -95,8 +95,8 @@ static double measured_of(const struct table_head *head, const struct as_view *r
 /* Calls `each` for the rows of a file. */
 static int read_rows(struct validating *v, const char *path,
                      int (*each)(struct validating *, const struct table_head *,
-                                 const struct as_view *, size_t, struct assay_error *),
-                     struct assay_error *err)
+                                 const struct as_view *, size_t, struct as_error *),
+                     struct as_error *err)
 {
     struct as_view row[JUDGED_COLUMNS];
     struct table_head head = {-1, -1, -1, -1, -1};
@@ -110,7 +110,7 @@ static int read_rows(struct validating *v, const char *path,
         if (!number++) {
             head = read_head(v, line);
             if (head.id < 0)
-                rc = as_error_set(err, ASSAY_ERR_USAGE,
+                rc = as_error_set(err, AS_ERR_USAGE,
                                   "%s: no column 'id' in the first line; "
                                   "add a heading",
                                   path);
@@ -135,21 +135,21 @@ static uint64_t address_of(const struct table_head *head, const struct as_view *
 }
 
 static int judge_code(struct validating *v, struct as_view id, double measured, uint64_t address,
-                      const uint8_t *bytes, size_t size_b, struct assay_error *err)
+                      const uint8_t *bytes, size_t size_b, struct as_error *err)
 {
-    struct assay_code code;
+    struct as_code code;
     struct as_str name = {0};
-    AS_TRY(assay_decode(bytes, size_b, address, &code, err));
+    AS_TRY(as_decode(bytes, size_b, address, &code, err));
     as_str_append(&name, id.p, id.n);
     const int rc =
-        assay_validation_add(v->judged, as_str_z(&name), measured, -1, &code, bytes, size_b, err);
+        as_validation_add(v->judged, as_str_z(&name), measured, -1, &code, bytes, size_b, err);
     as_str_fini(&name);
-    assay_code_free(&code);
+    as_code_free(&code);
     return rc;
 }
 
 static int judge_row(struct validating *v, const struct table_head *head, const struct as_view *row,
-                     size_t n, struct assay_error *err)
+                     size_t n, struct as_error *err)
 {
     static uint8_t bytes[JUDGED_MOST_B];
     const struct as_view id = cell_of(row, n, head->id), hex = cell_of(row, n, head->hex);
@@ -159,18 +159,18 @@ static int judge_row(struct validating *v, const struct table_head *head, const 
         measured = at == AS_MAP_NONE ? -1 : v->cycles.at[at];
     }
     if (measured < 0)
-        return assay_validation_leave_out(v->judged, "no reliable measurement", err);
+        return as_validation_leave_out(v->judged, "no reliable measurement", err);
     if (head->hex < 0)
-        return as_error_set(err, ASSAY_ERR_USAGE, "--blocks: no column 'hex' in its first line");
+        return as_error_set(err, AS_ERR_USAGE, "--blocks: no column 'hex' in its first line");
     if (!hex.n && head->address >= 0) /* as --save writes it */
-        return assay_validation_leave_out(v->judged, "it has several paths", err);
+        return as_validation_leave_out(v->judged, "it has several paths", err);
     const int size_b = as_hex_read(hex.p, hex.n, bytes, sizeof bytes, "--blocks", err);
     AS_TRY(size_b);
     return judge_code(v, id, measured, address_of(head, row, n), bytes, (size_t)size_b, err);
 }
 
 static int store_measured_cycles(struct validating *v, const struct table_head *head,
-                                 const struct as_view *row, size_t n, struct assay_error *err)
+                                 const struct as_view *row, size_t n, struct as_error *err)
 {
     const struct as_view id = cell_of(row, n, head->id);
     const double measured = measured_of(head, row, n);
@@ -183,7 +183,7 @@ static int store_measured_cycles(struct validating *v, const struct table_head *
     return 0;
 }
 
-static int judge_blocks(struct validating *v, const char *blocks, struct assay_error *err)
+static int judge_blocks(struct validating *v, const char *blocks, struct as_error *err)
 {
     const char *truths = v->p.cli->args.value[AS_OPTION_TRUTHS];
     if (truths)
@@ -214,48 +214,48 @@ static bool wants_loop(void *context, const char *id)
     return args->list[AS_OPTION_FUNCTION].n == 0;
 }
 
-static int judge_binary(struct validating *v, struct assay_meter *meter,
-                        const struct assay_validation_progress *progress, struct assay_error *err)
+static int judge_binary(struct validating *v, struct as_meter *meter,
+                        const struct as_validation_progress *progress, struct as_error *err)
 {
     struct as_chosen chosen;
     int rc = as_chosen_open(v->p.cli, v->p.cli->args.value[AS_OPTION_BINARY], &chosen, err);
     if (rc == 0 && chosen.object)
-        rc = assay_validation_binary(v->judged, meter, chosen.program, chosen.body, progress, err);
+        rc = as_validation_binary(v->judged, meter, chosen.program, chosen.body, progress, err);
     as_chosen_free(&chosen);
     return rc;
 }
 
-static int measure_here(struct validating *v, struct assay_error *err)
+static int measure_here(struct validating *v, struct as_error *err)
 {
     const struct sigaction action = {.sa_handler = note_stop, .sa_flags = (int)SA_RESETHAND};
-    const struct assay_validation_progress progress = {2, &stop_asked};
+    const struct as_validation_progress progress = {2, &stop_asked};
     const bool suite = as_given(&v->p.cli->args, AS_OPTION_SUITE);
     /* The suite measures each loop a dozen times, and takes the middle. */
-    const struct assay_meter_options options = {
+    const struct as_meter_options options = {
         .cpu = -1, .samples = suite ? 16 : 40, .patience_ms = 600};
-    struct assay_meter *meter;
+    struct as_meter *meter;
     struct sigaction before;
-    AS_TRY(assay_meter_new(&options, &meter, err));
+    AS_TRY(as_meter_new(&options, &meter, err));
     if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
         sigaction(SIGINT, &action, NULL);
-    const int rc = suite ? assay_validation_suite(v->judged, meter, wants_loop, &v->p.cli->args,
-                                                  &progress, err)
-                         : judge_binary(v, meter, &progress, err);
-    assay_meter_free(&meter);
+    const int rc =
+        suite ? as_validation_suite(v->judged, meter, wants_loop, &v->p.cli->args, &progress, err)
+              : judge_binary(v, meter, &progress, err);
+    as_meter_free(&meter);
     return rc;
 }
 
 /* ---- The verb ------------------------------------------------------------------------------ */
 
-static int judge_given(struct validating *v, struct assay_error *err)
+static int judge_given(struct validating *v, struct as_error *err)
 {
     const struct as_arguments *args = &v->p.cli->args;
     const char *blocks = args->value[AS_OPTION_BLOCKS];
-    struct as_external_load load;
+    struct as_external_watch load;
     as_external_begin(&load);
     if (!v->p.equal_given)
         v->p.options.equal_memory = blocks != NULL;
-    AS_TRY(assay_validation_new(v->p.predictor, &v->p.options, &v->judged, err));
+    AS_TRY(as_validation_new(v->p.predictor, &v->p.options, &v->judged, err));
     AS_TRY(blocks ? judge_blocks(v, blocks, err) : measure_here(v, err));
     if (v->p.cli->status != 0)
         return 0; /* a file was refused: said already */
@@ -264,14 +264,14 @@ static int judge_given(struct validating *v, struct assay_error *err)
     return as_validate_show(&v->p, v->judged, err);
 }
 
-int as_verb_validate(struct as_cli *cli, struct assay_error *err)
+int as_verb_validate(struct as_cli *cli, struct as_error *err)
 {
     const struct as_arguments *args = &cli->args;
     struct validating v = {.p.cli = cli};
     if (as_given(args, AS_OPTION_BLOCKS) + as_given(args, AS_OPTION_BINARY) +
             as_given(args, AS_OPTION_SUITE) !=
         1)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "validate: no input; use one of --blocks FILE (a CSV with id, hex and "
                             "measured cycles), --binary BIN and --suite");
     int rc = as_predicting_init(cli, &v.p, err);
@@ -279,7 +279,7 @@ int as_verb_validate(struct as_cli *cli, struct assay_error *err)
     as_map_view_init(&v.truth);
     if (rc == 0)
         rc = judge_given(&v, err);
-    assay_validation_free(&v.judged);
+    as_validation_free(&v.judged);
     as_vec_fini(&v.cycles);
     as_map_view_fini(&v.truth);
     as_arena_fini(&v.arena);

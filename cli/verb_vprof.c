@@ -19,15 +19,15 @@
 
 struct shown {
     struct as_cli *cli;
-    struct assay_experiment *experiment;
-    const struct assay_vprof_result *result;
+    struct as_experiment *experiment;
+    const struct as_vprof_result *result;
     struct as_str name; /* of the loop at hand */
 };
 
-static int name_loop(struct shown *it, const struct assay_vprof_loop *loop, struct assay_error *err)
+static int name_loop(struct shown *it, const struct as_vprof_loop *loop, struct as_error *err)
 {
     as_str_clear(&it->name);
-    return as_recording_place(it->experiment, ASSAY_OBJECT_LOOP, loop->loop_id, loop->address,
+    return as_recording_place(it->experiment, AS_OBJECT_LOOP, loop->loop_id, loop->address,
                               &it->name, err);
 }
 
@@ -58,7 +58,7 @@ static void add_number_cell(struct as_table *table, bool is_known, double value)
 #define PATH_LEAST  0.01
 
 /* Shares of the instances by call path. */
-static void path_rows(struct as_table *table, const struct assay_vprof_bucket *it)
+static void path_rows(struct as_table *table, const struct as_vprof_bucket *it)
 {
     for (unsigned i = 0; i < it->path_n && i < PATHS_SHOWN; i++) {
         struct as_str text = {0};
@@ -76,7 +76,7 @@ static void path_rows(struct as_table *table, const struct assay_vprof_bucket *i
     }
 }
 
-static void bucket_row(struct as_table *table, const struct assay_vprof_bucket *it, bool is_exact,
+static void bucket_row(struct as_table *table, const struct as_vprof_bucket *it, bool is_exact,
                        double cycle_ns)
 {
     as_table_f(table, "%.0f %%", 100 * it->share);
@@ -93,7 +93,7 @@ static void bucket_row(struct as_table *table, const struct assay_vprof_bucket *
         as_table_f(table, "  of %.0f to %.0f", it->low, most);
 }
 
-static void loop_row(struct as_table *table, const struct assay_vprof_loop *loop, const char *name,
+static void loop_row(struct as_table *table, const struct as_vprof_loop *loop, const char *name,
                      double cycle_ns)
 {
     const bool any = !loop->reason && loop->all.n > 0;
@@ -120,7 +120,7 @@ static void loop_row(struct as_table *table, const struct assay_vprof_loop *loop
 
 /* How threads and ranks share it. */
 static void note_shares(struct as_table *table, struct as_str *text,
-                        const struct assay_vprof_loop *loop)
+                        const struct as_vprof_loop *loop)
 {
     if (loop->reason || loop->timed == 0 || loop->threads < 2)
         return;
@@ -136,10 +136,10 @@ static void note_shares(struct as_table *table, struct as_str *text,
     as_table_note(table, as_str_z(text));
 }
 
-static int fill_loops(struct shown *it, struct as_table *table, struct assay_error *err)
+static int fill_loops(struct shown *it, struct as_table *table, struct as_error *err)
 {
     for (size_t i = 0; i < it->result->loop_n; i++) {
-        const struct assay_vprof_loop *loop = &it->result->loop[i];
+        const struct as_vprof_loop *loop = &it->result->loop[i];
         AS_TRY(name_loop(it, loop, err));
         loop_row(table, loop, as_str_z(&it->name), it->result->cycle_ns);
         if (loop->reason) {
@@ -168,7 +168,7 @@ static void print_stability(const struct shown *it)
 {
     unsigned all = 0, stable = 0;
     for (size_t l = 0; l < it->result->loop_n; l++) {
-        const struct assay_vprof_loop *loop = &it->result->loop[l];
+        const struct as_vprof_loop *loop = &it->result->loop[l];
         for (size_t i = 0; i < loop->bucket_n; i++) {
             if (!(loop->bucket[i].instance >= LONG_CYCLES) || loop->bucket[i].n < LONG_LEAST)
                 continue;
@@ -185,11 +185,11 @@ static void print_stability(const struct shown *it)
 
 /* Returns the share of time that was not timed for the same reason as loop `first`. It is relative
  * to the time of all chosen loops. */
-static double share_like(const struct assay_vprof_result *result, size_t first)
+static double share_like(const struct as_vprof_result *result, size_t first)
 {
     double share = 0, all = 0;
     for (size_t i = 0; i < result->loop_n; i++) {
-        const struct assay_vprof_loop *loop = &result->loop[i];
+        const struct as_vprof_loop *loop = &result->loop[i];
         const bool same = loop->reason && strcmp(loop->reason, result->loop[first].reason) == 0;
         if (same && i < first)
             return 0; /* told with that one */
@@ -210,7 +210,7 @@ static void print_reasons(const struct shown *it)
 
 static void print_how(const struct shown *it)
 {
-    const struct assay_vprof_result *result = it->result;
+    const struct as_vprof_result *result = it->result;
     char what[64] = "Every instance was timed";
     unsigned long long disturbed = 0;
     for (size_t i = 0; i < result->loop_n; i++)
@@ -233,9 +233,9 @@ static void print_how(const struct shown *it)
     print_stability(it);
 }
 
-static int show_text(struct shown *it, struct assay_error *err)
+static int show_text(struct shown *it, struct as_error *err)
 {
-    const struct assay_vprof_result *result = it->result;
+    const struct as_vprof_result *result = it->result;
     struct as_table table;
     as_table_init(&table, columns, sizeof columns / sizeof *columns);
     int rc = fill_loops(it, &table, err);
@@ -260,7 +260,7 @@ static int show_text(struct shown *it, struct assay_error *err)
 
 /* ---- Data ---------------------------------------------------------------------------------- */
 
-static void write_bucket_paths(struct as_json *json, const struct assay_vprof_bucket *it)
+static void write_bucket_paths(struct as_json *json, const struct as_vprof_bucket *it)
 {
     as_json_key_u64(json, "paths_seen", it->path_seen);
     as_json_key(json, "paths");
@@ -284,7 +284,7 @@ static void write_bucket_paths(struct as_json *json, const struct assay_vprof_bu
     as_json_array_end(json);
 }
 
-static void write_vprof_bucket(struct as_json *json, const struct assay_vprof_bucket *it,
+static void write_vprof_bucket(struct as_json *json, const struct as_vprof_bucket *it,
                                double cycle_ns)
 {
     as_json_object_begin(json);
@@ -309,7 +309,7 @@ static void write_vprof_bucket(struct as_json *json, const struct assay_vprof_bu
     as_json_object_end(json);
 }
 
-static void write_vprof_loop(struct as_json *json, const struct assay_vprof_loop *loop,
+static void write_vprof_loop(struct as_json *json, const struct as_vprof_loop *loop,
                              const char *name, double cycle_ns)
 {
     as_json_object_begin(json);
@@ -347,7 +347,7 @@ static void write_vprof_loop(struct as_json *json, const struct assay_vprof_loop
     as_json_object_end(json);
 }
 
-static int show_json(struct shown *it, struct assay_error *err)
+static int show_json(struct shown *it, struct as_error *err)
 {
     struct as_json json;
     int rc = 0;
@@ -407,7 +407,7 @@ static void csv_number(struct as_csv *csv, double value)
         as_csv_string(csv, "");
 }
 
-static void csv_loop(struct as_csv *csv, const struct assay_vprof_loop *loop, const char *name)
+static void csv_loop(struct as_csv *csv, const struct as_vprof_loop *loop, const char *name)
 {
     as_csv_i64(csv, loop->loop_id);
     as_csv_string(csv, name);
@@ -428,7 +428,7 @@ static void csv_loop(struct as_csv *csv, const struct assay_vprof_loop *loop, co
 }
 
 /* The group is "all", or the number of a bucket from 1. */
-static void csv_bucket(struct as_csv *csv, const struct assay_vprof_bucket *it, size_t number,
+static void csv_bucket(struct as_csv *csv, const struct as_vprof_bucket *it, size_t number,
                        double cycle_ns)
 {
     if (number)
@@ -453,9 +453,9 @@ static void csv_bucket(struct as_csv *csv, const struct assay_vprof_bucket *it, 
     as_csv_row_end(csv);
 }
 
-static int show_vprof_csv(struct shown *it, struct assay_error *err)
+static int show_vprof_csv(struct shown *it, struct as_error *err)
 {
-    const struct assay_vprof_result *result = it->result;
+    const struct as_vprof_result *result = it->result;
     struct as_csv csv;
     as_cli_csv(it->cli, &csv);
     for (size_t i = 0; i < FIELDS_OF(loop_fields); i++)
@@ -464,7 +464,7 @@ static int show_vprof_csv(struct shown *it, struct assay_error *err)
         as_csv_string(&csv, bucket_fields[i]);
     as_csv_row_end(&csv);
     for (size_t i = 0; i < result->loop_n; i++) {
-        const struct assay_vprof_loop *loop = &result->loop[i];
+        const struct as_vprof_loop *loop = &result->loop[i];
         const bool any = !loop->reason && loop->all.n > 0;
         AS_TRY(name_loop(it, loop, err));
         csv_loop(&csv, loop, as_str_z(&it->name));
@@ -484,45 +484,45 @@ static int show_vprof_csv(struct shown *it, struct assay_error *err)
 
 /* ---- The verb ------------------------------------------------------------------------------ */
 
-static int parse_vprof_request(struct as_cli *cli, struct assay_vprof_request *request,
-                               struct assay_error *err)
+static int parse_vprof_request(struct as_cli *cli, struct as_vprof_request *request,
+                               struct as_error *err)
 {
     const struct as_arguments *args = &cli->args;
     const char *most = args->value[AS_OPTION_MAX_OVERHEAD];
     char *end = NULL;
-    *request = (struct assay_vprof_request){.loops = args->value[AS_OPTION_HOT_LOOPS],
-                                            .top = (unsigned)args->number[AS_OPTION_TOP],
-                                            .every = (uint32_t)args->number[AS_OPTION_EVERY]};
+    *request = (struct as_vprof_request){.loops = args->value[AS_OPTION_HOT_LOOPS],
+                                         .top = (unsigned)args->number[AS_OPTION_TOP],
+                                         .every = (uint32_t)args->number[AS_OPTION_EVERY]};
     if (as_given(args, AS_OPTION_EVERY) && request->every == 0)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--every: 0 is out of range; use 1 or more, or remove it to stay "
                             "within --max-overhead");
     if (most)
         request->max_overhead = strtod(most, &end) / 100;
     if (most && (end == most || (*end && strcmp(end, "%") != 0) || !(request->max_overhead > 0)))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--max-overhead: invalid value '%s'; use per cent above 0", most);
     return as_recording_parse(cli, &request->profile, err);
 }
 
 static int vprof_into(struct as_cli *cli, struct as_experiment_name *name,
-                      struct assay_vprof_request *request, struct assay_vprof_result *result,
-                      struct assay_error *err)
+                      struct as_vprof_request *request, struct as_vprof_result *result,
+                      struct as_error *err)
 {
     struct shown it = {.cli = cli, .result = result};
-    struct as_external_load load;
+    struct as_external_watch load;
     struct as_run_count count = {0};
     /* A first timed run finds the period out; runs above --max-overhead are repeated. */
     const struct as_run_part part[] = {{"profile", 1, 1}, {"vprof", 1, request->every ? 1 : 4}};
-    AS_TRY(as_experiment_create(cli, name, &it.experiment, err));
+    AS_TRY(as_experiment_name_create(cli, name, &it.experiment, err));
     if (!name->is_rank)
         as_run_count_begin(&count, cli, part, sizeof part / sizeof *part, &request->profile);
     as_external_begin(&load);
-    int rc = assay_vprof_run(it.experiment, request, result, err);
+    int rc = as_vprof_run(it.experiment, request, result, err);
     if (rc == 0 && result->rest[0])
         as_cli_note(cli, "%s", result->rest);
     if (rc == 0 && request->profile.command) /* else the runs are of different work */
-        rc = assay_trust_run(it.experiment, result->profile.run_id, err);
+        rc = as_trust_run(it.experiment, result->profile.run_id, err);
     if (rc == 0)
         as_external_load_print(cli, &load);
     if (rc == 0)
@@ -533,16 +533,16 @@ static int vprof_into(struct as_cli *cli, struct as_experiment_name *name,
     return as_recording_close(&it.experiment, result->profile.run_id, rc, err);
 }
 
-int as_verb_vprof(struct as_cli *cli, struct assay_error *err)
+int as_verb_vprof(struct as_cli *cli, struct as_error *err)
 {
-    struct assay_vprof_request request;
-    struct assay_vprof_result result = {.profile = {.exit_code = -1}};
+    struct as_vprof_request request;
+    struct as_vprof_result result = {.profile = {.exit_code = -1}};
     struct as_experiment_name name = {0};
     AS_TRY(parse_vprof_request(cli, &request, err));
     int rc = as_recording_name(cli, &request.profile, &name, err);
     if (rc == 0)
         rc = vprof_into(cli, &name, &request, &result, err);
     as_recording_end(cli, &name, &result.profile, result.interrupted, rc);
-    assay_vprof_result_fini(&result);
+    as_vprof_result_fini(&result);
     return rc;
 }

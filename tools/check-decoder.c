@@ -33,7 +33,7 @@ static void add(const uint8_t *bytes, unsigned n)
 {
     static const uint8_t tail[READ_B] = {0x8b, 0x12, 0x34, 0x56, 0x71, 0x9a, 0xbc, 0xde, 0x21};
     struct member *m = &group.at[group.n];
-    struct assay_insn again;
+    struct as_insn again;
     memset(m->bytes, 0, sizeof m->bytes);
     memcpy(m->bytes, bytes, n);
     memcpy(m->bytes + n, tail, sizeof m->bytes - n);
@@ -64,8 +64,8 @@ static void complain(const struct member *by, const struct member *m)
     char text[2][96];
     if (group.wrong++ >= SHOWN)
         return;
-    assay_insn_format(m->bytes, AS_INSN_MAX_B, 0, ASSAY_SYNTAX_INTEL, text[0], sizeof text[0]);
-    assay_insn_format(by->bytes, AS_INSN_MAX_B, 0, ASSAY_SYNTAX_INTEL, text[1], sizeof text[1]);
+    as_insn_format(m->bytes, AS_INSN_MAX_B, 0, AS_SYNTAX_INTEL, text[0], sizeof text[0]);
+    as_insn_format(by->bytes, AS_INSN_MAX_B, 0, AS_SYNTAX_INTEL, text[1], sizeof text[1]);
     fprintf(stderr, "check-decoder:");
     for (unsigned i = 0; i < 12; i++)
         fprintf(stderr, " %02x", m->bytes[i]);
@@ -76,7 +76,7 @@ static void complain(const struct member *by, const struct member *m)
 /* Compares the recipe learnt from `by` with another instance of its key. */
 static void compare(const struct member *by, struct member *m)
 {
-    struct assay_insn insn;
+    struct as_insn insn;
     memset(&insn, 0, sizeof insn);
     group.compared++;
     as_recipe_fill(m->bytes, &m->split, &by->ref.recipe, &insn, &(int64_t){0});

@@ -57,8 +57,8 @@ KEYS = {
     "define": ("sql", ""),
     "option": ("kind words title meaning", "off cost compiler"),
 }
-BETTER = {"neither": "ASSAY_BETTER_NEITHER", "higher": "ASSAY_BETTER_HIGHER",
-          "lower": "ASSAY_BETTER_LOWER"}
+BETTER = {"neither": "AS_BETTER_NEITHER", "higher": "AS_BETTER_HIGHER",
+          "lower": "AS_BETTER_LOWER"}
 # Meaning of the rows of a statement of a metric or what-if.
 METRIC_KINDS = {"": "AS_METRIC_COMPUTED", "value": "AS_METRIC_VALUE", "share": "AS_METRIC_SHARE",
                 "mean": "AS_METRIC_MEAN", "exact": "AS_METRIC_EXACT"}
@@ -415,7 +415,7 @@ def row_of(kind, name, text, position):
     if kind == "try":
         words = "env preload wrap launcher ranks flags train merge compiler when finding".split()
         rest = ", ".join(f".{word} = {c_text(get(word))}" for word in words)
-        return (f"    {{.name = {c_text(name)}, .what = ASSAY_TRIAL_{TRY_WHAT[get('what')]},\n"
+        return (f"    {{.name = {c_text(name)}, .what = AS_TRIAL_{TRY_WHAT[get('what')]},\n"
                 f"     .title = {c_text(get('title'))}, .group = {c_text(get('group'))},\n"
                 f"     {rest}}},\n")
     if kind == "option":
@@ -433,7 +433,7 @@ def row_of(kind, name, text, position):
                 f"     .unless = {c_text(f' {unless} ' if unless else None)},\n"
                 f"     .sql = {c_text(get('sql'))}}},\n")
     return (f"    {{.name = {c_text(name)}, .topic = {c_text(get('topic'))},\n"
-            f"     .object = ASSAY_OBJECT_{get('object').upper()},\n"
+            f"     .object = AS_OBJECT_{get('object').upper()},\n"
             f"     .command = {c_text(get('command'))},\n"
             f"     .sql = {c_text(get('sql'))}}},\n")
 
@@ -458,7 +458,7 @@ def main():
             rows = [block for block in blocks if block[1] == kind]
             if not rows:
                 continue
-            struct = "assay_option" if kind == "option" else f"as_{kind}_row"
+            struct = "as_compiler_option" if kind == "option" else f"as_{kind}_row"
             out.write(f"\nconst struct {struct} as_{table}_{kind}[] = {{\n")
             for position, (_, _, name, text) in enumerate(rows, 1):
                 out.write(row_of(kind, name, text, position))

@@ -23,40 +23,38 @@ struct word {
 };
 
 static const struct word classes[] = {
-#define CLASS_WORD(name, text) {text, "ASSAY_CLASS_" #name},
-    ASSAY_CLASS_LIST(CLASS_WORD)
+#define CLASS_WORD(name, text) {text, "AS_CLASS_" #name},
+    AS_CLASS_LIST(CLASS_WORD)
 #undef CLASS_WORD
 };
 
 /* The symbol carries the element and its size; 0 = as wide as the first operand. */
 static const struct word elements[] = {
-    {"-", "ASSAY_ELEMENT_NONE, 0"},    {"int", "ASSAY_ELEMENT_INT, 0"},
-    {"int8", "ASSAY_ELEMENT_INT, 1"},  {"int16", "ASSAY_ELEMENT_INT, 2"},
-    {"int32", "ASSAY_ELEMENT_INT, 4"}, {"int64", "ASSAY_ELEMENT_INT, 8"},
-    {"f16", "ASSAY_ELEMENT_F16, 2"},   {"bf16", "ASSAY_ELEMENT_BF16, 2"},
-    {"f32", "ASSAY_ELEMENT_F32, 4"},   {"f64", "ASSAY_ELEMENT_F64, 8"},
-    {"f80", "ASSAY_ELEMENT_F80, 10"},  {"bcd", "ASSAY_ELEMENT_BCD, 10"},
+    {"-", "AS_ELEMENT_NONE, 0"},    {"int", "AS_ELEMENT_INT, 0"},   {"int8", "AS_ELEMENT_INT, 1"},
+    {"int16", "AS_ELEMENT_INT, 2"}, {"int32", "AS_ELEMENT_INT, 4"}, {"int64", "AS_ELEMENT_INT, 8"},
+    {"f16", "AS_ELEMENT_F16, 2"},   {"bf16", "AS_ELEMENT_BF16, 2"}, {"f32", "AS_ELEMENT_F32, 4"},
+    {"f64", "AS_ELEMENT_F64, 8"},   {"f80", "AS_ELEMENT_F80, 10"},  {"bcd", "AS_ELEMENT_BCD, 10"},
 };
 
 static const struct word lanes[] = {
-    {"-", "0"}, {"packed", "ASSAY_TRAIT_PACKED"}, {"scalar", "ASSAY_TRAIT_SCALAR"}};
+    {"-", "0"}, {"packed", "AS_TRAIT_PACKED"}, {"scalar", "AS_TRAIT_SCALAR"}};
 
-static const struct word packables[] = {{"yes", "ASSAY_TRAIT_PACKABLE"}, {"no", "0"}};
+static const struct word packables[] = {{"yes", "AS_TRAIT_PACKABLE"}, {"no", "0"}};
 
 static const struct word traits[] = {
     {"-", "0"},
-    {"aligned", "ASSAY_TRAIT_ALIGNED"},
-    {"conditional", "ASSAY_TRAIT_CONDITIONAL"},
-    {"ends", "ASSAY_TRAIT_ENDS"},
-    {"nontemporal", "ASSAY_TRAIT_NONTEMPORAL"},
-    {"ones", "ASSAY_TRAIT_ONES"},
-    {"privileged", "ASSAY_TRAIT_PRIVILEGED"},
-    {"regmove", "ASSAY_TRAIT_REGMOVE"},
-    {"serialising", "ASSAY_TRAIT_SERIALISING"},
-    {"stack", "ASSAY_TRAIT_STACK"},
+    {"aligned", "AS_TRAIT_ALIGNED"},
+    {"conditional", "AS_TRAIT_CONDITIONAL"},
+    {"ends", "AS_TRAIT_ENDS"},
+    {"nontemporal", "AS_TRAIT_NONTEMPORAL"},
+    {"ones", "AS_TRAIT_ONES"},
+    {"privileged", "AS_TRAIT_PRIVILEGED"},
+    {"regmove", "AS_TRAIT_REGMOVE"},
+    {"serialising", "AS_TRAIT_SERIALISING"},
+    {"stack", "AS_TRAIT_STACK"},
     {"unaligned", "AS_TRAIT_UNALIGNED"},
-    {"x87", "ASSAY_TRAIT_X87"},
-    {"zeroing", "ASSAY_TRAIT_ZEROING"},
+    {"x87", "AS_TRAIT_X87"},
+    {"zeroing", "AS_TRAIT_ZEROING"},
 };
 
 #define LOOKUP(table, word) lookup(table, sizeof table / sizeof *table, #table, word)

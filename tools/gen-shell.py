@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a page as a C string: gen-shell.py OUTPUT.c SHELL.html [timeline_page]
 
-Without a third argument it is the page that a report fills in. Each of %ASSAY_TITLE%,
-%ASSAY_DATA% and %ASSAY_NOSCRIPT% must be in it then, the last two once.
+Without a third argument it is the page that a report fills in. Each of %AS_TITLE%,
+%AS_DATA% and %AS_NOSCRIPT% must be in it then, the last two once.
 """
 import pathlib
 import sys

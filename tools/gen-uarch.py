@@ -25,7 +25,7 @@ def main():
             text = "table_" + table.stem.replace("-", "_")
             out.write(f'    {{"{table.stem}", {text}, sizeof {text} - 1}},\n')
         out.write(f"}};\nconst size_t as_uarch_texts_n = {len(tables)};\n")
-        out.write("const char *const as_uarch_names[] = {\n")
+        out.write("const char *const as_uarch_table_names[] = {\n")
         for table in tables:
             out.write(f'    "{table.stem}",\n')
         out.write("    NULL,\n};\n")

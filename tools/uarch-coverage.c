@@ -17,16 +17,16 @@
 struct form_count {
     char *key;
     uint64_t n;
-    enum assay_timing_match match;
+    enum as_timing_match match;
     uint8_t length, bytes[15];
 };
 
 struct coverage {
-    const struct assay_uarch *uarch;
+    const struct as_uarch *uarch;
     uint64_t foreign; /* instructions that only another core has */
     AS_VEC(struct form_count) form;
     struct as_index by_key;
-    uint64_t matched[ASSAY_TIMING_NONE + 1];
+    uint64_t matched[AS_TIMING_NONE + 1];
 };
 
 static const char *const kind_word[] = {"exact", "alike", "width", "register", "none"};
@@ -39,31 +39,31 @@ static uint64_t text_hash(const char *text)
     return hash;
 }
 
-static struct form_count *form_of(struct coverage *c, const struct assay_insn *insn)
+static struct form_count *form_of(struct coverage *c, const struct as_insn *insn)
 {
-    char key[ASSAY_UARCH_KEY_B];
+    char key[AS_UARCH_KEY_B];
     uint32_t row;
-    assay_uarch_key(insn, key, sizeof key);
+    as_uarch_key(insn, key, sizeof key);
     const uint64_t hash = text_hash(key);
     for (struct as_probe probe = as_index_probe(&c->by_key, hash);
          (row = as_index_next(&c->by_key, &probe)) != AS_INDEX_NONE;)
         if (strcmp(c->form.at[row].key, key) == 0)
             return &c->form.at[row];
     struct form_count made = {.key = strdup(key)};
-    assay_uarch_timing(c->uarch, insn, &made.match);
+    as_uarch_timing(c->uarch, insn, &made.match);
     if (!made.key || as_vec_push(&c->form, made) < 0 ||
         as_index_add(&c->by_key, hash, (uint32_t)c->form.n - 1) < 0)
         exit(1);
     return &c->form.at[c->form.n - 1];
 }
 
-static bool has_no_line(const struct assay_insn *insn)
+static bool has_no_line(const struct as_insn *insn)
 {
-    switch (assay_form_get(insn->form)->insn_class) {
-    case ASSAY_CLASS_JUMP:
-    case ASSAY_CLASS_BRANCH:
-    case ASSAY_CLASS_CALL:
-    case ASSAY_CLASS_RETURN:
+    switch (as_form_get(insn->form)->insn_class) {
+    case AS_CLASS_JUMP:
+    case AS_CLASS_BRANCH:
+    case AS_CLASS_CALL:
+    case AS_CLASS_RETURN:
         return true;
     default:
         return false;
@@ -71,15 +71,15 @@ static bool has_no_line(const struct assay_insn *insn)
 }
 
 /* FMA4 and XOP: of AMD's family 21 alone, and never a line that is wanted of another core. */
-static bool is_of_bulldozer(const struct assay_insn *insn, const uint8_t *bytes)
+static bool is_of_bulldozer(const struct as_insn *insn, const uint8_t *bytes)
 {
-    const struct assay_form *form = assay_form_get(insn->form);
-    const bool fma4 = form->isa == ASSAY_ISA_OTHER && form->operands == 4 &&
+    const struct as_form *form = as_form_get(insn->form);
+    const bool fma4 = form->isa == AS_ISA_OTHER && form->operands == 4 &&
                       (!strncmp(form->mnemonic, "vfm", 3) || !strncmp(form->mnemonic, "vfnm", 4));
-    return fma4 || (bytes && bytes[0] == 0x8f && form->traits & ASSAY_TRAIT_VEX);
+    return fma4 || (bytes && bytes[0] == 0x8f && form->traits & AS_TRAIT_VEX);
 }
 
-static bool is_bulldozer(const struct assay_uarch *uarch)
+static bool is_bulldozer(const struct as_uarch *uarch)
 {
     for (size_t i = 0; i < uarch->match_n; i++)
         if (uarch->match[i].family == 21)
@@ -87,15 +87,15 @@ static bool is_bulldozer(const struct assay_uarch *uarch)
     return false;
 }
 
-static void count_block(struct coverage *c, const struct assay_program *program,
-                        const struct assay_block *block)
+static void count_block(struct coverage *c, const struct as_program *program,
+                        const struct as_block *block)
 {
     for (uint32_t i = 0; i < block->insns; i++) {
-        const struct assay_insn *insn = &program->code.insn[block->first_insn + i];
+        const struct as_insn *insn = &program->code.insn[block->first_insn + i];
         if (has_no_line(insn))
             continue;
         uint64_t size_b = insn->length;
-        const uint8_t *bytes = assay_object_bytes(program->object, insn->address, &size_b);
+        const uint8_t *bytes = as_object_bytes(program->object, insn->address, &size_b);
         if (is_of_bulldozer(insn, bytes) && !is_bulldozer(c->uarch)) {
             c->foreign++;
             continue;
@@ -109,34 +109,34 @@ static void count_block(struct coverage *c, const struct assay_program *program,
     }
 }
 
-static int count_file(struct coverage *c, const char *path, struct assay_error *err)
+static int count_file(struct coverage *c, const char *path, struct as_error *err)
 {
-    const struct assay_program_options options = {.jobs = 1, .path_limit = 1};
-    struct assay_object *object;
-    struct assay_program *program;
-    int rc = assay_object_open(path, NULL, &object, err);
+    const struct as_program_options options = {.jobs = 1, .path_limit = 1};
+    struct as_object *object;
+    struct as_program *program;
+    int rc = as_object_open(path, NULL, &object, err);
     if (rc < 0)
         return rc;
-    rc = assay_program_new(object, &options, &program, err);
+    rc = as_program_new(object, &options, &program, err);
     for (size_t l = 0; rc == 0 && l < program->loop_n; l++) {
-        const struct assay_loop *loop = &program->loop[l];
-        if (loop->level != ASSAY_LEVEL_INNERMOST && loop->level != ASSAY_LEVEL_SINGLE)
+        const struct as_loop *loop = &program->loop[l];
+        if (loop->level != AS_LEVEL_INNERMOST && loop->level != AS_LEVEL_SINGLE)
             continue;
         for (uint32_t i = 0; i < loop->blocks; i++)
             count_block(c, program, &program->block[program->loop_block[loop->first_block + i]]);
     }
     if (rc == 0)
-        assay_program_free(&program);
-    assay_object_close(&object);
+        as_program_free(&program);
+    as_object_close(&object);
     return rc;
 }
 
 static void print_shares(struct coverage *c, const char *path)
 {
     uint64_t whole = 0;
-    for (unsigned m = 0; m <= ASSAY_TIMING_NONE; m++)
+    for (unsigned m = 0; m <= AS_TIMING_NONE; m++)
         whole += c->matched[m];
-    for (unsigned m = 0; m <= ASSAY_TIMING_NONE; m++)
+    for (unsigned m = 0; m <= AS_TIMING_NONE; m++)
         printf("%s\t%s\t%llu\t%.3f %%\n", path, kind_word[m], (unsigned long long)c->matched[m],
                100 * (double)c->matched[m] / (double)(whole ? whole : 1));
     printf("%s\tforeign\t%llu\t%.3f %% of all\n", path, (unsigned long long)c->foreign,
@@ -154,9 +154,9 @@ static int by_count(const void *a, const void *b)
 int main(int argc, char **argv)
 {
     struct coverage c = {0};
-    struct assay_uarch *uarch;
-    struct assay_error err;
-    if (argc < 3 || assay_uarch_open(argv[1], &uarch, &err) < 0)
+    struct as_uarch *uarch;
+    struct as_error err;
+    if (argc < 3 || as_uarch_open(argv[1], &uarch, &err) < 0)
         return fprintf(stderr, "uarch-coverage: %s\n", argc < 3 ? "CORE FILE..." : err.text), 2;
     c.uarch = uarch;
     for (int i = 2; i < argc; i++) {
@@ -166,7 +166,7 @@ int main(int argc, char **argv)
     }
     qsort(c.form.at, c.form.n, sizeof *c.form.at, by_count);
     as_vec_foreach (&c.form, form) {
-        if (form->match == ASSAY_TIMING_EXACT && !getenv("ALL_FORMS"))
+        if (form->match == AS_TIMING_EXACT && !getenv("ALL_FORMS"))
             continue;
         printf("%s\t%llu\t%s\t", kind_word[form->match], (unsigned long long)form->n, form->key);
         for (unsigned i = 0; i < form->length; i++)

@@ -15,19 +15,19 @@
 static int print_keys(const char *line, bool k1om)
 {
     uint8_t bytes[4096];
-    char key[ASSAY_UARCH_KEY_B];
-    struct assay_code code;
-    struct assay_error err;
+    char key[AS_UARCH_KEY_B];
+    struct as_code code;
+    struct as_error err;
     const size_t n = as_hex_get(line, bytes, sizeof bytes);
-    const struct assay_bytes range = {.bytes = bytes, .size_b = n, .address = 0x1000, .k1om = k1om};
-    if (assay_decode_ranges(&range, 1, &code, NULL, &err) < 0)
+    const struct as_bytes range = {.bytes = bytes, .size_b = n, .address = 0x1000, .k1om = k1om};
+    if (as_decode_ranges(&range, 1, &code, NULL, &err) < 0)
         return fprintf(stderr, "uarch-keys: %s\n", err.text), 1;
     for (size_t i = 0; i < code.n; i++) {
-        assay_uarch_key(&code.insn[i], key, sizeof key);
+        as_uarch_key(&code.insn[i], key, sizeof key);
         printf("%s%s", i ? "\t" : "", key);
     }
     printf("\n");
-    assay_code_free(&code);
+    as_code_free(&code);
     return 0;
 }
 

@@ -15,31 +15,31 @@
 
 /*
  * Makes the advice on a run anew, replacing an earlier one. Needs its summary
- * (assay_experiment_summarise); what assay_quality_run says of loops is used where it is there.
+ * (as_experiment_summarise); what as_quality_run says of loops is used where it is there.
  * Errors: NOMEM, those of the experiment.
  */
-int assay_advise_run(struct assay_experiment *experiment, int64_t run_id, struct assay_error *err);
+int as_advise_run(struct as_experiment *experiment, int64_t run_id, struct as_error *err);
 
 /* Rules by their topics and by what they are about; none named: all. */
-struct assay_rule_choice {
+struct as_rule_choice {
     const char *const *topic;
     size_t topic_n;
-    const enum assay_object_kind *object;
+    const enum as_object_kind *object;
     size_t object_n;
 };
 
 /*
  * Applies rules to code of which no run is known: every loop and function of the experiment (it may
- * be assay_experiment_transient), by what their metrics say. Findings are of every run, and say no
+ * be as_experiment_transient), by what their metrics say. Findings are of every run, and say no
  * times; earlier ones are replaced. Errors: NOMEM, those of the experiment.
  */
-int assay_advise_code(struct assay_experiment *experiment, const struct assay_rule_choice *choice,
-                      struct assay_error *err);
+int as_advise_code(struct as_experiment *experiment, const struct as_rule_choice *choice,
+                   struct as_error *err);
 
 /* The result of a rule for a loop. */
-struct assay_cause {
+struct as_cause {
     int64_t loop_id;
-    enum assay_level level;
+    enum as_level level;
     const char *rule, *topic;
     const char *text;       /* goes on after the loop's name, without a full stop */
     const char *workaround; /* what to do; may be empty */
@@ -51,17 +51,16 @@ struct assay_cause {
  * texts borrowed until it returns. Nothing is written. Errors: NOMEM, those of the experiment and
  * of `each`.
  */
-int assay_advise_causes(struct assay_experiment *experiment, const struct assay_rule_choice *choice,
-                        int (*each)(void *context, const struct assay_cause *cause,
-                                    struct assay_error *err),
-                        void *context, struct assay_error *err);
+int as_advise_causes(struct as_experiment *experiment, const struct as_rule_choice *choice,
+                     int (*each)(void *context, const struct as_cause *cause, struct as_error *err),
+                     void *context, struct as_error *err);
 
 /* ---- The engine of what-ifs, on plain numbers ---------------------------------------------- */
 
 /* A thread of the run, in seconds: computing; running or waiting in MPI, OpenMP and thread
  * libraries (`n` samples behind both); ready to run without a CPU (below 0: unknown); and the
  * running part of parallel_s, which is mostly spinning. */
-struct assay_thread_time {
+struct as_thread_time {
     double compute_s, parallel_s;
     int64_t n;
     double queued_s, spun_s;
@@ -69,7 +68,7 @@ struct assay_thread_time {
 
 /* The run around the threads. The lower limit of its time is its work divided by its CPUs. All
  * 0: a machine of its own with a CPU for each thread. */
-struct assay_run_time {
+struct as_run_time {
     double wall_s, processors; /* 0: not known */
     double work_s;             /* all threads together compute */
     double others_s;           /* CPU time of external load; below 0: unknown */
@@ -85,7 +84,7 @@ struct assay_run_time {
 };
 
 /* A possible saving: `saved_s` of thread `thread` by object `object`, with `n` samples. */
-struct assay_saving {
+struct as_saving {
     size_t object, thread;
     double saved_s, low_s, high_s;
     int64_t n;
@@ -107,19 +106,19 @@ struct assay_saving {
  * of savings and the Poisson error of samples. All in seconds. The caller owns the arrays. Errors:
  * NOMEM.
  */
-int assay_what_if_gains(const struct assay_thread_time *thread, size_t thread_n,
-                        const struct assay_run_time *run, const struct assay_saving *saving,
-                        size_t saving_n, size_t object_n, double *alone, size_t *order,
-                        double *cumulative, struct assay_quantity *total, struct assay_error *err);
+int as_what_if_gains(const struct as_thread_time *thread, size_t thread_n,
+                     const struct as_run_time *run, const struct as_saving *saving, size_t saving_n,
+                     size_t object_n, double *alone, size_t *order, double *cumulative,
+                     struct as_bounded_value *total, struct as_error *err);
 
 /* Seconds that the run may save, per second of computing that a loop saves: of the longest thread;
  * at most. Both are 1 if no thread queued. */
-struct assay_saving_factor {
+struct as_saving_factor {
     double value, most;
 };
 
-struct assay_saving_factor assay_what_if_factor(const struct assay_thread_time *thread,
-                                                size_t thread_n, const struct assay_run_time *run);
+struct as_saving_factor as_what_if_factor(const struct as_thread_time *thread, size_t thread_n,
+                                          const struct as_run_time *run);
 
 /*
  * Returns the gain in seconds if parallel_s were 0: max (C + P) - max C. With `balanced`, all
@@ -134,12 +133,11 @@ struct assay_saving_factor assay_what_if_factor(const struct assay_thread_time *
  * share is included: the share of parallel_s in the running time. The upper bound includes all of
  * it, the lower bound none. The limit is the work divided by the CPUs.
  */
-struct assay_quantity assay_what_if_parallel(const struct assay_thread_time *thread,
-                                             size_t thread_n, const struct assay_run_time *run,
-                                             bool balanced);
+struct as_bounded_value as_what_if_parallel(const struct as_thread_time *thread, size_t thread_n,
+                                            const struct as_run_time *run, bool balanced);
 
 /* How many of the first give `share` of the last value of `cumulative`; 0 when it is not positive.
  */
-size_t assay_what_if_reach(const double *cumulative, size_t n, double share);
+size_t as_what_if_reach(const double *cumulative, size_t n, double share);
 
 #endif

@@ -12,18 +12,18 @@
 
 static const char marker[] = "set_cqa(";
 
-static int list_column(void *columns, struct assay_rows *row, struct assay_error *err)
+static int list_column(void *columns, struct as_rows *row, struct as_error *err)
 {
     struct as_str *out = columns;
 
-    as_str_appendf(out, " %s ", assay_rows_text(row, 0));
+    as_str_appendf(out, " %s ", as_rows_text(row, 0));
     return out->failed ? as_error_nomem(err, "the columns of a set") : 0;
 }
 
-int as_advice_open(struct as_advice *advice, struct assay_error *err)
+int as_advice_open(struct as_advice *advice, struct as_error *err)
 {
-    return assay_rows_each(advice->experiment, "SELECT name FROM pragma_table_info('v_set_cqa')", 0,
-                           list_column, &advice->columns, err);
+    return as_rows_each(advice->experiment, "SELECT name FROM pragma_table_info('v_set_cqa')", 0,
+                        list_column, &advice->columns, err);
 }
 
 void as_advice_close(struct as_advice *advice)
@@ -64,17 +64,17 @@ static void fill_statement(struct as_str *out, const struct as_advice *advice, c
     as_str_appendz(out, sql);
 }
 
-int as_advice_open_rows(const struct as_advice *advice, const char *sql, struct assay_rows **rows,
-                        struct assay_error *err)
+int as_advice_open_rows(const struct as_advice *advice, const char *sql, struct as_rows **rows,
+                        struct as_error *err)
 {
     struct as_str text = {0};
     int rc;
 
     fill_statement(&text, advice, sql);
     rc = text.failed ? as_error_nomem(err, "a statement of advice")
-                     : assay_rows_open(advice->experiment, as_str_z(&text), rows, err);
+                     : as_rows_open(advice->experiment, as_str_z(&text), rows, err);
     as_str_fini(&text);
     if (rc == 0)
-        assay_rows_bind_integer(*rows, 1, advice->run_id);
+        as_rows_bind_integer(*rows, 1, advice->run_id);
     return rc;
 }

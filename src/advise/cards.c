@@ -38,7 +38,7 @@
 
 struct seen_cause {
     uint32_t row; /* of as_advise_cause */
-    enum assay_level level;
+    enum as_level level;
     const char *what, *how;
 };
 
@@ -59,8 +59,8 @@ struct loop_card {
 
 struct deck {
     const struct as_advice *advice;
-    struct assay_saving_factor stretch; /* of the seconds of a loop to those of the run */
-    AS_VEC(struct loop_card) card;      /* most samples first */
+    struct as_saving_factor stretch; /* of the seconds of a loop to those of the run */
+    AS_VEC(struct loop_card) card;   /* most samples first */
     struct as_map_u64 by_loop;
     struct as_arena arena;
 };
@@ -68,9 +68,9 @@ struct deck {
 /* ---- What there is -------------------------------------------------------------------------- */
 
 /* Copy of the column with its places filled; NULL when out of memory. */
-static const char *kept_text(struct deck *d, struct assay_rows *rows, int column)
+static const char *kept_text(struct deck *d, struct as_rows *rows, int column)
 {
-    const char *from = assay_rows_text(rows, column);
+    const char *from = as_rows_text(rows, column);
     struct as_str text = {0};
 
     as_fill_text(&text, rows, from ? from : "");
@@ -80,23 +80,23 @@ static const char *kept_text(struct deck *d, struct assay_rows *rows, int column
     return copy;
 }
 
-static int add_loop_card(struct deck *d, struct assay_rows *rows)
+static int add_loop_card(struct deck *d, struct as_rows *rows)
 {
-    const struct loop_card card = {.loop_id = assay_rows_integer(rows, 0),
+    const struct loop_card card = {.loop_id = as_rows_integer(rows, 0),
                                    .subject = kept_text(d, rows, 1),
                                    .place = kept_text(d, rows, 2),
-                                   .is_alone = assay_rows_integer(rows, 3) != 0,
-                                   .time_s = assay_rows_real(rows, 4),
-                                   .n = assay_rows_integer(rows, 5),
-                                   .pct = assay_rows_real(rows, 6),
+                                   .is_alone = as_rows_integer(rows, 3) != 0,
+                                   .time_s = as_rows_real(rows, 4),
+                                   .n = as_rows_integer(rows, 5),
+                                   .pct = as_rows_real(rows, 6),
                                    .time_word = kept_text(d, rows, 7),
-                                   .has_line = assay_rows_integer(rows, 9) != 0,
-                                   .function_id = assay_rows_integer(rows, 10),
-                                   .line = assay_rows_integer(rows, 11),
+                                   .has_line = as_rows_integer(rows, 9) != 0,
+                                   .function_id = as_rows_integer(rows, 10),
+                                   .line = as_rows_integer(rows, 11),
                                    .copy_n = 1};
 
     if (!card.subject || !card.place || !card.time_word)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     AS_TRY(as_map_u64_put(&d->by_loop, (uint64_t)card.loop_id, (uint32_t)d->card.n));
     return as_vec_push(&d->card, card);
 }
@@ -114,39 +114,39 @@ static bool is_explained(const struct loop_card *card, const struct as_cause_row
     return false;
 }
 
-static int add_card_cause(struct deck *d, uint32_t number, struct assay_rows *rows)
+static int add_card_cause(struct deck *d, uint32_t number, struct as_rows *rows)
 {
-    const uint32_t at = as_map_u64_get(&d->by_loop, (uint64_t)assay_rows_integer(rows, 0));
+    const uint32_t at = as_map_u64_get(&d->by_loop, (uint64_t)as_rows_integer(rows, 0));
     struct loop_card *card = at == AS_MAP_NONE ? NULL : &d->card.at[at];
 
     if (!card || card->cause_n == CAUSES_MOST || is_explained(card, &as_advise_cause[number]))
         return 0;
     const struct seen_cause cause = {.row = number,
-                                     .level = as_advice_level(assay_rows_text(rows, 1)),
+                                     .level = as_advice_level(as_rows_text(rows, 1)),
                                      .what = kept_text(d, rows, 2),
                                      .how = kept_text(d, rows, 3)};
     card->cause[card->cause_n++] = cause;
-    return cause.what && cause.how ? 0 : ASSAY_ERR_NOMEM;
+    return cause.what && cause.how ? 0 : AS_ERR_NOMEM;
 }
 
 /* Hands each row of a statement to `add_loop_card`, or of a cause to `add_card_cause`. */
-static int read_rows(struct deck *d, const char *sql, uint32_t cause, struct assay_error *err)
+static int read_rows(struct deck *d, const char *sql, uint32_t cause, struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc, taken = 0;
 
     AS_TRY(as_advice_open_rows(d->advice, sql, &rows, err));
-    while (taken == 0 && (rc = assay_rows_next(rows, err)) > 0)
+    while (taken == 0 && (rc = as_rows_next(rows, err)) > 0)
         taken = cause < as_advise_cause_n ? add_card_cause(d, cause, rows) : add_loop_card(d, rows);
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return taken < 0 ? as_error_nomem(err, "the findings of loops") : rc;
 }
 
-static int read_all(struct deck *d, const struct assay_rule_choice *choice, struct assay_error *err)
+static int read_all(struct deck *d, const struct as_rule_choice *choice, struct as_error *err)
 {
     AS_TRY(read_rows(d, as_advise_loops[0].sql, (uint32_t)as_advise_cause_n, err));
     for (uint32_t i = 0; i < as_advise_cause_n && d->card.n; i++)
-        if (as_advice_chosen(choice, as_advise_cause[i].topic, ASSAY_OBJECT_LOOP))
+        if (as_advice_chosen(choice, as_advise_cause[i].topic, AS_OBJECT_LOOP))
             AS_TRY(read_rows(d, as_advise_cause[i].sql, i, err));
     return 0;
 }
@@ -158,11 +158,11 @@ static int read_all(struct deck *d, const struct assay_rule_choice *choice, stru
  * the next takes its share. Data in the first level of the cache, the rest of the run as it is.
  */
 struct card_gain {
-    uint32_t what_ifs;            /* bits of those that are in it */
-    double thread_s;              /* of the loop, in the thread that has most of it; no queueing */
-    double left, left_least;      /* of that time; with the widest vectors of the core */
-    double before_cy, after_cy;   /* of an iteration */
-    struct assay_quantity factor; /* of the run's speed; nothing bounds it from below */
+    uint32_t what_ifs;          /* bits of those that are in it */
+    double thread_s;            /* of the loop, in the thread that has most of it; no queueing */
+    double left, left_least;    /* of that time; with the widest vectors of the core */
+    double before_cy, after_cy; /* of an iteration */
+    struct as_bounded_value factor; /* of the run's speed; nothing bounds it from below */
 };
 
 static const struct as_what_if_row *what_if_named(const char *name)
@@ -202,9 +202,9 @@ static const char share_sql[] =
 
 static int add_gain(const struct deck *d, const struct loop_card *card,
                     const struct as_what_if_row *what_if, struct card_gain *out,
-                    struct assay_error *err)
+                    struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     struct as_str sql = {0};
 
     as_str_appendf(&sql, what_if->variant ? gain_sql : share_sql, what_if->max_factor);
@@ -213,27 +213,27 @@ static int add_gain(const struct deck *d, const struct loop_card *card,
     as_str_fini(&sql);
     if (rc < 0)
         return rc;
-    assay_rows_bind_text(rows, 2, what_if->name);
-    assay_rows_bind_text(rows, 3, what_if->variant);
-    assay_rows_bind_integer(rows, 4, card->loop_id);
-    rc = assay_rows_next(rows, err);
-    const double thread_s = rc > 0 ? assay_rows_real(rows, 3) : 0;
+    as_rows_bind_text(rows, 2, what_if->name);
+    as_rows_bind_text(rows, 3, what_if->variant);
+    as_rows_bind_integer(rows, 4, card->loop_id);
+    rc = as_rows_next(rows, err);
+    const double thread_s = rc > 0 ? as_rows_real(rows, 3) : 0;
     if (rc > 0 && thread_s > 0) {
-        const double x = fmax(1, assay_rows_real(rows, 2));
-        const double left = 1 - fmin(1, assay_rows_real(rows, 0) / (thread_s * d->stretch.value));
+        const double x = fmax(1, as_rows_real(rows, 2));
+        const double left = 1 - fmin(1, as_rows_real(rows, 0) / (thread_s * d->stretch.value));
 
         if (!out->what_ifs)
             *out = (struct card_gain){.left = 1,
                                       .left_least = 1,
                                       .thread_s = thread_s,
-                                      .before_cy = assay_rows_real(rows, 1),
-                                      .after_cy = assay_rows_real(rows, 1)};
+                                      .before_cy = as_rows_real(rows, 1),
+                                      .after_cy = as_rows_real(rows, 1)};
         out->what_ifs |= UINT32_C(1) << (what_if - as_advise_what_if);
         out->left *= left;
-        out->left_least *= what_if->variant ? 1 / (x * assay_rows_real(rows, 4)) : left;
+        out->left_least *= what_if->variant ? 1 / (x * as_rows_real(rows, 4)) : left;
         out->after_cy /= x;
     }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
@@ -241,9 +241,9 @@ static int add_gain(const struct deck *d, const struct loop_card *card,
  * for nothing. */
 static int add_cycles(const struct deck *d, const struct loop_card *card,
                       const struct as_what_if_row *what_if, struct card_gain *out,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     char sql[256];
 
     if (!what_if->variant)
@@ -253,15 +253,15 @@ static int add_cycles(const struct deck *d, const struct loop_card *card,
              " WHERE l.loop_id = ?2",
              what_if->variant, what_if->variant);
     AS_TRY(as_advice_open_rows(d->advice, sql, &rows, err));
-    assay_rows_bind_integer(rows, 2, card->loop_id);
-    const int rc = assay_rows_next(rows, err);
-    if (rc > 0 && assay_rows_real(rows, 1) > LEAST_SPEEDUP && assay_rows_integer(rows, 2)) {
+    as_rows_bind_integer(rows, 2, card->loop_id);
+    const int rc = as_rows_next(rows, err);
+    if (rc > 0 && as_rows_real(rows, 1) > LEAST_SPEEDUP && as_rows_integer(rows, 2)) {
         if (!out->what_ifs)
-            out->before_cy = out->after_cy = assay_rows_real(rows, 0);
+            out->before_cy = out->after_cy = as_rows_real(rows, 0);
         out->what_ifs |= UINT32_C(1) << (what_if - as_advise_what_if);
-        out->after_cy /= assay_rows_real(rows, 1);
+        out->after_cy /= as_rows_real(rows, 1);
     }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
@@ -271,15 +271,15 @@ static bool has_gain(const struct loop_card *card, const char *gain)
     const struct seen_cause *main = &card->cause[card->main];
     const char *name = as_advise_cause[main->row].gain;
 
-    return name && strcmp(name, gain) == 0 && main->level <= ASSAY_FINDING_POTENTIAL;
+    return name && strcmp(name, gain) == 0 && main->level <= AS_FINDING_POTENTIAL;
 }
 
 /* Adds the time of functions that the loop calls: the user's own, and arithmetic of the compiler's
  * library. */
 static int add_called(const struct deck *d, const struct loop_card *card, int64_t *ns,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
 
     AS_TRY(
         as_advice_open_rows(d->advice,
@@ -293,39 +293,39 @@ static int add_called(const struct deck *d, const struct loop_card *card, int64_
                             "  FROM function f JOIN module m USING (module_id)"
                             "  WHERE f.function_id = p.function_id AND m.name GLOB 'libm[.-]*'))",
                             &rows, err));
-    assay_rows_bind_integer(rows, 2, card->loop_id);
-    const int rc = assay_rows_next(rows, err);
+    as_rows_bind_integer(rows, 2, card->loop_id);
+    const int rc = as_rows_next(rows, err);
     if (rc > 0)
-        *ns += assay_rows_integer(rows, 0);
-    assay_rows_close(&rows);
+        *ns += as_rows_integer(rows, 0);
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
 /* All the time of the loop. */
 static int add_loop(const struct deck *d, const struct loop_card *card, struct card_gain *out,
-                    struct assay_error *err)
+                    struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
 
     AS_TRY(as_advice_open_rows(d->advice,
                                "SELECT " LONGEST_S " FROM object_time t WHERE t.run_id = ?1"
                                " AND t.object_kind = 'loop' AND t.object_id = ?2",
                                &rows, err));
-    assay_rows_bind_integer(rows, 2, card->loop_id);
-    const int rc = assay_rows_next(rows, err);
-    *out = (struct card_gain){.thread_s = rc > 0 ? assay_rows_real(rows, 0) : 0};
-    assay_rows_close(&rows);
+    as_rows_bind_integer(rows, 2, card->loop_id);
+    const int rc = as_rows_next(rows, err);
+    *out = (struct card_gain){.thread_s = rc > 0 ? as_rows_real(rows, 0) : 0};
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
 static int add_what_ifs(const struct deck *d, const struct loop_card *card, struct card_gain *out,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     for (uint32_t i = 0; i < card->cause_n; i++) {
         const char *name = as_advise_cause[card->cause[i].row].gain;
         const struct as_what_if_row *it = name ? what_if_named(name) : NULL;
 
-        if (it && card->cause[i].level <= ASSAY_FINDING_POTENTIAL &&
+        if (it && card->cause[i].level <= AS_FINDING_POTENTIAL &&
             !(out->what_ifs >> (it - as_advise_what_if) & 1))
             AS_TRY(d->advice->run_id ? add_gain(d, card, it, out, err)
                                      : add_cycles(d, card, it, out, err));
@@ -335,9 +335,9 @@ static int add_what_ifs(const struct deck *d, const struct loop_card *card, stru
 
 /* Variants of the loop measured the share of its time that goes with the data in L1. */
 static int add_measured(const struct deck *d, const struct loop_card *card, struct card_gain *out,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
 
     AS_TRY(as_advice_open_rows(
         d->advice,
@@ -346,11 +346,11 @@ static int add_measured(const struct deck *d, const struct loop_card *card, stru
         " AND v.object_kind = 'loop' AND v.object_id = ?2 AND v.run_id = ?1"
         " AND v.context_id = 0 AND v.metric = '" AS_METRIC_decan_waits_pct "'",
         &rows, err));
-    assay_rows_bind_integer(rows, 2, card->loop_id);
-    const int rc = assay_rows_next(rows, err);
-    const double share = rc > 0 ? assay_rows_real(rows, 0) : 0;
-    const double share_max = rc > 0 ? fmin(1, assay_rows_real(rows, 1)) : 0;
-    assay_rows_close(&rows);
+    as_rows_bind_integer(rows, 2, card->loop_id);
+    const int rc = as_rows_next(rows, err);
+    const double share = rc > 0 ? as_rows_real(rows, 0) : 0;
+    const double share_max = rc > 0 ? fmin(1, as_rows_real(rows, 1)) : 0;
+    as_rows_close(&rows);
     if (rc < 0 || !(share > 0))
         return rc < 0 ? rc : 0;
     AS_TRY(add_loop(d, card, out, err));
@@ -361,7 +361,7 @@ static int add_measured(const struct deck *d, const struct loop_card *card, stru
 
 /* The gain of one loop is added to `gain_s`, and its bound to `max_s`: seconds of the run. */
 static int find_one_gain(const struct deck *d, const struct loop_card *card, struct card_gain *out,
-                         double *gain_s, double *max_s, struct assay_error *err)
+                         double *gain_s, double *max_s, struct as_error *err)
 {
     const bool is_all = has_gain(card, "all"), is_data = is_all || has_gain(card, "none");
     *out = (struct card_gain){0};
@@ -379,7 +379,7 @@ static int find_one_gain(const struct deck *d, const struct loop_card *card, str
 
 /* The gain of a loop with its copies. The cycles are of the first one. */
 static int find_gain(const struct deck *d, const struct loop_card *card, struct card_gain *out,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
     const double spread = SIGMAS / sqrt((double)(card->n > 0 ? card->n : 1));
     double gain_s = 0, max_s = 0;
@@ -390,8 +390,8 @@ static int find_gain(const struct deck *d, const struct loop_card *card, struct 
         AS_TRY(find_one_gain(d, &d->card.at[k], &copy, &gain_s, &max_s, err));
     }
     max_s *= 1 + spread;
-    out->factor = assay_derived(as_advice_factor(d->advice, gain_s), 1,
-                                as_advice_factor(d->advice, max_s), card->n);
+    out->factor = as_value_derived(as_advice_factor(d->advice, gain_s), 1,
+                                   as_advice_factor(d->advice, max_s), card->n);
     return 0;
 }
 
@@ -407,14 +407,14 @@ static void append_card_gain(struct as_str *text, const struct card_gain *gain)
 
 /* The share of the loop's time that is left without the cause alone; 1: nothing bounds its gain. */
 static int left_without(const struct deck *d, const struct loop_card *card, uint32_t cause,
-                        double *left, struct assay_error *err)
+                        double *left, struct as_error *err)
 {
     const char *name = as_advise_cause[card->cause[cause].row].gain;
     const struct as_what_if_row *it = name ? what_if_named(name) : NULL;
     struct card_gain alone = {0};
 
     *left = 1;
-    if (!it || card->cause[cause].level > ASSAY_FINDING_POTENTIAL)
+    if (!it || card->cause[cause].level > AS_FINDING_POTENTIAL)
         return 0;
     AS_TRY(add_gain(d, card, it, &alone, err));
     if (alone.what_ifs)
@@ -424,7 +424,7 @@ static int left_without(const struct deck *d, const struct loop_card *card, uint
 
 /* The first cause that concerns all of the loop, its data or its calls. Else the one with the
  * largest gain; of gains that are nearly alike, that of the first cause. */
-static int choose_main(const struct deck *d, struct loop_card *card, struct assay_error *err)
+static int choose_main(const struct deck *d, struct loop_card *card, struct as_error *err)
 {
     double min_left = 1;
 
@@ -432,7 +432,7 @@ static int choose_main(const struct deck *d, struct loop_card *card, struct assa
         const char *name = as_advise_cause[card->cause[i].row].gain;
         double left;
 
-        if (name && !what_if_named(name) && card->cause[i].level <= ASSAY_FINDING_POTENTIAL &&
+        if (name && !what_if_named(name) && card->cause[i].level <= AS_FINDING_POTENTIAL &&
             min_left == 1) {
             card->main = i;
             return 0;
@@ -497,7 +497,7 @@ static void join_copies(struct deck *d)
     }
 }
 
-static int arrange(struct deck *d, struct assay_error *err)
+static int arrange(struct deck *d, struct as_error *err)
 {
     if (!d->advice->run_id)
         return 0;
@@ -510,8 +510,8 @@ static int arrange(struct deck *d, struct assay_error *err)
 
 /* ---- Findings ------------------------------------------------------------------------------- */
 
-static int write_finding(const struct deck *d, struct assay_finding *finding, struct as_str *text,
-                         struct as_str *how, struct assay_error *err)
+static int write_finding(const struct deck *d, struct as_finding *finding, struct as_str *text,
+                         struct as_str *how, struct as_error *err)
 {
     const bool failed = text->failed || how->failed;
 
@@ -520,19 +520,19 @@ static int write_finding(const struct deck *d, struct assay_finding *finding, st
     finding->text = as_str_z(text);
     finding->workaround = how->n ? as_str_z(how) : NULL;
     const int rc = failed ? as_error_nomem(err, "the findings of loops")
-                          : assay_experiment_finding(d->advice->experiment, finding, err);
+                          : as_experiment_finding(d->advice->experiment, finding, err);
     as_str_fini(text);
     as_str_fini(how);
     return rc;
 }
 
 /* The causes of a card but its main one, in the memory of the deck. */
-static int list_others(struct deck *d, const struct loop_card *card, struct assay_finding *finding,
-                       struct assay_error *err)
+static int list_others(struct deck *d, const struct loop_card *card, struct as_finding *finding,
+                       struct as_error *err)
 {
     const uint32_t main = card->main;
-    struct assay_finding_other *other =
-        as_arena_array(&d->arena, struct assay_finding_other, card->cause_n + 1);
+    struct as_finding_other *other =
+        as_arena_array(&d->arena, struct as_finding_other, card->cause_n + 1);
 
     if (!other)
         return as_error_nomem(err, "the findings of loops");
@@ -550,7 +550,7 @@ static int list_others(struct deck *d, const struct loop_card *card, struct assa
         if (!kept)
             return as_error_nomem(err, "the findings of loops");
         other[finding->other_n++] =
-            (struct assay_finding_other){.text = kept, .workaround = cause->how};
+            (struct as_finding_other){.text = kept, .workaround = cause->how};
     }
     finding->other = other;
     return 0;
@@ -558,24 +558,24 @@ static int list_others(struct deck *d, const struct loop_card *card, struct assa
 
 /* Appends the verdict that variants of the loop measured. */
 static int append_measured(const struct deck *d, int64_t loop_id, struct as_str *text,
-                           struct assay_error *err)
+                           struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
 
     AS_TRY(
         as_advice_open_rows(d->advice,
                             "SELECT text FROM finding WHERE run_id = ?1 AND rule = 'decan_verdict'"
                             " AND object_kind = 'loop' AND object_id = ?2",
                             &rows, err));
-    assay_rows_bind_integer(rows, 2, loop_id);
-    const int rc = assay_rows_next(rows, err);
-    const char *text_of_rule = rc > 0 ? assay_rows_text(rows, 0) : NULL;
+    as_rows_bind_integer(rows, 2, loop_id);
+    const int rc = as_rows_next(rows, err);
+    const char *text_of_rule = rc > 0 ? as_rows_text(rows, 0) : NULL;
     const char *verdict = text_of_rule ? strstr(text_of_rule, ": ") : NULL;
     const char *end = verdict ? strstr(verdict, ". ") : NULL;
     if (verdict)
         as_str_appendf(text, " Measured%.*s", end ? (int)(end + 1 - verdict) : (int)strlen(verdict),
                        verdict);
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
@@ -603,15 +603,15 @@ static void append_copies(struct as_str *text, const struct loop_card *card)
     as_str_appendz(text, " of its function,");
 }
 
-static int write_card(struct deck *d, const struct loop_card *card, struct assay_error *err)
+static int write_card(struct deck *d, const struct loop_card *card, struct as_error *err)
 {
     const struct seen_cause *cause = &card->cause[card->main];
     const struct as_cause_row *main = &as_advise_cause[cause->row];
-    struct assay_finding finding = {.of = {ASSAY_OBJECT_LOOP, card->loop_id, 0, 0},
-                                    .level = cause->level,
-                                    .topic = main->topic,
-                                    .rule = main->name,
-                                    .time_ns = (int64_t)(card->time_s * 1e9)};
+    struct as_finding finding = {.of = {AS_OBJECT_LOOP, card->loop_id, 0, 0},
+                                 .level = cause->level,
+                                 .topic = main->topic,
+                                 .rule = main->name,
+                                 .time_ns = (int64_t)(card->time_s * 1e9)};
     struct as_str text = {0}, how = {0};
     struct card_gain gain;
 
@@ -656,16 +656,16 @@ static struct pattern pattern_of(const struct deck *d, uint32_t cause)
 }
 
 static int write_pattern(const struct deck *d, uint32_t cause, const struct pattern *pattern,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     const struct loop_card *hottest = pattern->named[0];
     const struct seen_cause *first = &hottest->cause[hottest->main];
-    struct assay_finding finding = {.of = {ASSAY_OBJECT_RUN, d->advice->run_id, 0, 0},
-                                    .level = first->level,
-                                    .topic = as_advise_cause[cause].topic,
-                                    .rule = as_advise_cause[cause].name,
-                                    .command = "assay show {experiment} --view loops",
-                                    .time_ns = (int64_t)(pattern->time_s * 1e9)};
+    struct as_finding finding = {.of = {AS_OBJECT_RUN, d->advice->run_id, 0, 0},
+                                 .level = first->level,
+                                 .topic = as_advise_cause[cause].topic,
+                                 .rule = as_advise_cause[cause].name,
+                                 .command = "assay show {experiment} --view loops",
+                                 .time_ns = (int64_t)(pattern->time_s * 1e9)};
     struct as_str text = {0}, how = {0};
 
     as_str_appendf(&text, "%zu loops, together %.0f %% of the %s, %s; most of it at",
@@ -682,7 +682,7 @@ static int write_pattern(const struct deck *d, uint32_t cause, const struct patt
     return write_finding(d, &finding, &text, &how, err);
 }
 
-static int write_all(struct deck *d, struct assay_error *err)
+static int write_all(struct deck *d, struct as_error *err)
 {
     as_vec_foreach (&d->card, card)
         if (card->is_alone && card->copy_n && card->cause_n &&
@@ -697,12 +697,11 @@ static int write_all(struct deck *d, struct assay_error *err)
     return 0;
 }
 
-static int open_deck(struct deck *d, const struct assay_rule_choice *choice,
-                     struct assay_error *err)
+static int open_deck(struct deck *d, const struct as_rule_choice *choice, struct as_error *err)
 {
     as_arena_init(&d->arena);
     as_map_u64_init(&d->by_loop);
-    d->stretch = (struct assay_saving_factor){1, 1};
+    d->stretch = (struct as_saving_factor){1, 1};
     if (d->advice->run_id)
         AS_TRY(as_advise_stretch(d->advice, &d->stretch, err));
     AS_TRY(read_all(d, choice, err));
@@ -716,8 +715,8 @@ static void close_deck(struct deck *d)
     as_arena_fini(&d->arena);
 }
 
-int as_advise_cards(const struct as_advice *advice, const struct assay_rule_choice *choice,
-                    struct assay_error *err)
+int as_advise_cards(const struct as_advice *advice, const struct as_rule_choice *choice,
+                    struct as_error *err)
 {
     struct deck d = {.advice = advice};
     int rc = open_deck(&d, choice, err);
@@ -730,21 +729,21 @@ int as_advise_cards(const struct as_advice *advice, const struct assay_rule_choi
 
 /* ---- Cause by cause ------------------------------------------------------------------------- */
 
-typedef int (*cause_taker)(void *context, const struct assay_cause *cause, struct assay_error *err);
+typedef int (*cause_taker)(void *context, const struct as_cause *cause, struct as_error *err);
 
-static int hand_out(const struct deck *d, cause_taker each, void *context, struct assay_error *err)
+static int hand_out(const struct deck *d, cause_taker each, void *context, struct as_error *err)
 {
     as_vec_foreach (&d->card, card) {
         for (uint32_t i = 0; i < card->cause_n; i++) {
             const struct as_cause_row *row = &as_advise_cause[card->cause[i].row];
             const struct as_what_if_row *what_if = row->gain ? what_if_named(row->gain) : NULL;
-            const struct assay_cause cause = {.loop_id = card->loop_id,
-                                              .level = card->cause[i].level,
-                                              .rule = row->name,
-                                              .topic = row->topic,
-                                              .text = card->cause[i].what,
-                                              .workaround = card->cause[i].how,
-                                              .variant = what_if ? what_if->variant : NULL};
+            const struct as_cause cause = {.loop_id = card->loop_id,
+                                           .level = card->cause[i].level,
+                                           .rule = row->name,
+                                           .topic = row->topic,
+                                           .text = card->cause[i].what,
+                                           .workaround = card->cause[i].how,
+                                           .variant = what_if ? what_if->variant : NULL};
 
             AS_TRY(each(context, &cause, err));
         }
@@ -752,8 +751,8 @@ static int hand_out(const struct deck *d, cause_taker each, void *context, struc
     return 0;
 }
 
-int assay_advise_causes(struct assay_experiment *experiment, const struct assay_rule_choice *choice,
-                        cause_taker each, void *context, struct assay_error *err)
+int as_advise_causes(struct as_experiment *experiment, const struct as_rule_choice *choice,
+                     cause_taker each, void *context, struct as_error *err)
 {
     struct as_advice advice = {.experiment = experiment};
     struct deck d = {.advice = &advice};

@@ -5,7 +5,7 @@
 
 #include "advise/run.h"
 
-int as_advise_cards(const struct as_advice *advice, const struct assay_rule_choice *choice,
-                    struct assay_error *err);
+int as_advise_cards(const struct as_advice *advice, const struct as_rule_choice *choice,
+                    struct as_error *err);
 
 #endif

@@ -14,13 +14,13 @@
 #define EXPERIMENT "{experiment}"
 
 /* The column whose name stands in the brackets at `at`, or -1; `*n`: how long they are. */
-static int column_at(const struct assay_rows *rows, const char *at, size_t *n)
+static int column_at(const struct as_rows *rows, const char *at, size_t *n)
 {
     const char *end = strchr(at, '}');
 
     *n = end ? (size_t)(end - at) + 1 : 0;
-    for (int i = 0; end && i < assay_rows_column_n(rows); i++) {
-        const char *name = assay_rows_column(rows, i);
+    for (int i = 0; end && i < as_rows_column_n(rows); i++) {
+        const char *name = as_rows_column(rows, i);
 
         if (strlen(name) == *n - 2 && strncmp(name, at + 1, *n - 2) == 0)
             return i;
@@ -48,7 +48,7 @@ static void append_name(struct as_str *out, const char *name)
  * Appends what stands before the next {column}, and gives that column's value (NULL = not known);
  * false at the end of the text.
  */
-static bool next_place(struct as_str *out, struct assay_rows *rows, const char **text,
+static bool next_place(struct as_str *out, struct as_rows *rows, const char **text,
                        const char **value)
 {
     for (; **text; (*text)++) {
@@ -56,7 +56,7 @@ static bool next_place(struct as_str *out, struct assay_rows *rows, const char *
         const int column = **text == '{' ? column_at(rows, *text, &n) : -1;
 
         if (column >= 0) {
-            *value = assay_rows_text(rows, column);
+            *value = as_rows_text(rows, column);
             *text += n;
             return true;
         }
@@ -65,7 +65,7 @@ static bool next_place(struct as_str *out, struct assay_rows *rows, const char *
     return false;
 }
 
-void as_fill_text(struct as_str *out, struct assay_rows *rows, const char *text)
+void as_fill_text(struct as_str *out, struct as_rows *rows, const char *text)
 {
     const char *value;
 
@@ -73,7 +73,7 @@ void as_fill_text(struct as_str *out, struct assay_rows *rows, const char *text)
         append_name(out, value ? value : "?");
 }
 
-bool as_fill_command(struct as_str *out, struct assay_rows *rows, const char *command)
+bool as_fill_command(struct as_str *out, struct as_rows *rows, const char *command)
 {
     const char *value;
 

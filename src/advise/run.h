@@ -6,41 +6,41 @@
 #include "advise/advise.h"
 #include "base/str.h"
 
-/* Whose findings, checks, what-ifs and metrics these are: assay_experiment_forget. */
+/* Whose findings, checks, what-ifs and metrics these are: as_experiment_forget. */
 #define AS_ADVISE_PASS "advise"
 
 struct as_advice {
-    struct assay_experiment *experiment;
+    struct as_experiment *experiment;
     int64_t run_id;
     double time_s;         /* wall time of the run; 0 = not known */
     struct as_str columns; /* of the set `cqa`, a blank around each */
 };
 
 /* What statements may ask of the experiment. Errors: NOMEM, those of reading. */
-int as_advice_open(struct as_advice *advice, struct assay_error *err);
+int as_advice_open(struct as_advice *advice, struct as_error *err);
 void as_advice_close(struct as_advice *advice);
 
 /* Opens a statement whose ?1 is the run. */
-int as_advice_open_rows(const struct as_advice *advice, const char *sql, struct assay_rows **rows,
-                        struct assay_error *err);
+int as_advice_open_rows(const struct as_advice *advice, const char *sql, struct as_rows **rows,
+                        struct as_error *err);
 
 /* Seconds off the run as a factor of its speed. */
 double as_advice_factor(const struct as_advice *advice, double gain_s);
 /* The level that a statement names; 0: none. */
-enum assay_level as_advice_level(const char *word);
+enum as_level as_advice_level(const char *word);
 /* Whether rules of that topic about such objects are wanted. */
-bool as_advice_chosen(const struct assay_rule_choice *choice, const char *topic,
-                      enum assay_object_kind object);
+bool as_advice_chosen(const struct as_rule_choice *choice, const char *topic,
+                      enum as_object_kind object);
 
 /* What the chosen rules of data/advise/ find; what lessens trust. */
-int as_advise_findings(const struct as_advice *advice, const struct assay_rule_choice *choice,
-                       struct assay_error *err);
-int as_advise_flags(const struct as_advice *advice, struct assay_error *err);
+int as_advise_findings(const struct as_advice *advice, const struct as_rule_choice *choice,
+                       struct as_error *err);
+int as_advise_flags(const struct as_advice *advice, struct as_error *err);
 
 /* Computes and writes the what-ifs of data/advise/. */
-int as_advise_what_ifs(const struct as_advice *advice, struct assay_error *err);
+int as_advise_what_ifs(const struct as_advice *advice, struct as_error *err);
 /* Seconds of the run per second of computing, where threads queued for CPUs. */
-int as_advise_stretch(const struct as_advice *advice, struct assay_saving_factor *out,
-                      struct assay_error *err);
+int as_advise_stretch(const struct as_advice *advice, struct as_saving_factor *out,
+                      struct as_error *err);
 
 #endif

@@ -23,28 +23,27 @@ struct object {
 
 struct scenario {
     const struct as_advice *advice;
-    struct assay_run_time run;
-    AS_VEC(struct assay_thread_time) thread;
+    struct as_run_time run;
+    AS_VEC(struct as_thread_time) thread;
     AS_VEC(struct object) object;
-    AS_VEC(struct assay_saving) saving;
+    AS_VEC(struct as_saving) saving;
     double *part; /* of run */
     struct as_map_u64 thread_of, object_of;
 };
 
 /* ---- Reading ------------------------------------------------------------------------------- */
 
-static double real_or(struct assay_rows *rows, int column, double otherwise)
+static double real_or(struct as_rows *rows, int column, double otherwise)
 {
-    return assay_rows_kind(rows, column) == ASSAY_CELL_NULL ? otherwise
-                                                            : assay_rows_real(rows, column);
+    return as_rows_kind(rows, column) == AS_SQL_CELL_NULL ? otherwise : as_rows_real(rows, column);
 }
 
-static int read_run(struct scenario *s, struct assay_error *err)
+static int read_run(struct scenario *s, struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc;
 
-    AS_TRY(assay_rows_open(
+    AS_TRY(as_rows_open(
         s->advice->experiment,
         "SELECT r.wall_s, ifnull(r.usable_cpu_n, h.cpu_n), r.others_time_s + r.steal_time_s,"
         " (SELECT sum(computing_time_s) FROM v_threads t WHERE t.run_id = r.run_id),"
@@ -54,16 +53,16 @@ static int read_run(struct scenario *s, struct assay_error *err)
         " FROM v_runs r JOIN run q USING (run_id) LEFT JOIN host h USING (host_id)"
         " WHERE r.run_id = ?1",
         &rows, err));
-    assay_rows_bind_integer(rows, 1, s->advice->run_id);
-    rc = assay_rows_next(rows, err);
+    as_rows_bind_integer(rows, 1, s->advice->run_id);
+    rc = as_rows_next(rows, err);
     if (rc > 0)
-        s->run = (struct assay_run_time){.wall_s = real_or(rows, 0, 0),
-                                         .processors = real_or(rows, 1, 0),
-                                         .others_s = real_or(rows, 2, -1),
-                                         .work_s = real_or(rows, 3, 0),
-                                         .has_phases = assay_rows_kind(rows, 4) != ASSAY_CELL_NULL,
-                                         .uneven_s = real_or(rows, 4, 0)};
-    assay_rows_close(&rows);
+        s->run = (struct as_run_time){.wall_s = real_or(rows, 0, 0),
+                                      .processors = real_or(rows, 1, 0),
+                                      .others_s = real_or(rows, 2, -1),
+                                      .work_s = real_or(rows, 3, 0),
+                                      .has_phases = as_rows_kind(rows, 4) != AS_SQL_CELL_NULL,
+                                      .uneven_s = real_or(rows, 4, 0)};
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
@@ -75,12 +74,12 @@ static int read_run(struct scenario *s, struct assay_error *err)
  * in MPI, and the only thread of a process in OpenMP, is no cost of being parallel; nor is MPI's
  * starting up and shutting down, which is the same however the program works.
  */
-static int read_threads(struct scenario *s, struct assay_error *err)
+static int read_threads(struct scenario *s, struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc;
 
-    AS_TRY(assay_rows_open(
+    AS_TRY(as_rows_open(
         s->advice->experiment,
         "WITH start AS MATERIALIZED (SELECT thread_id, sum(ns) AS ns, sum(run_ns) AS run_ns FROM"
         "  (SELECT y.thread_id, max(y.inclusive_ns + y.blocked_inclusive_ns) AS ns,"
@@ -109,41 +108,41 @@ static int read_threads(struct scenario *s, struct assay_error *err)
         " t.run_id = ?1 AND t.role = 'worker'"
         " AND EXISTS (SELECT 1 FROM thread_time y WHERE y.run_id = ?1) ORDER BY 1",
         &rows, err));
-    assay_rows_bind_integer(rows, 1, s->advice->run_id);
-    while ((rc = assay_rows_next(rows, err)) > 0) {
-        const struct assay_thread_time it = {assay_rows_real(rows, 1), assay_rows_real(rows, 2),
-                                             assay_rows_integer(rows, 3), assay_rows_real(rows, 4),
-                                             assay_rows_real(rows, 5)};
+    as_rows_bind_integer(rows, 1, s->advice->run_id);
+    while ((rc = as_rows_next(rows, err)) > 0) {
+        const struct as_thread_time it = {as_rows_real(rows, 1), as_rows_real(rows, 2),
+                                          as_rows_integer(rows, 3), as_rows_real(rows, 4),
+                                          as_rows_real(rows, 5)};
 
-        if (as_map_u64_put(&s->thread_of, (uint64_t)assay_rows_integer(rows, 0),
+        if (as_map_u64_put(&s->thread_of, (uint64_t)as_rows_integer(rows, 0),
                            (uint32_t)s->thread.n) < 0 ||
             as_vec_push(&s->thread, it) < 0) {
             rc = as_error_nomem(err, "the threads of a run");
             break;
         }
     }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc;
 }
 
 /* Threads without phases have all their time in phase 0, which no other thread is in. */
-static int read_parts(struct scenario *s, struct assay_error *err)
+static int read_parts(struct scenario *s, struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc;
 
-    AS_TRY(assay_rows_open(s->advice->experiment,
-                           "SELECT thread_id, number, part, max(number) OVER () FROM (SELECT *,"
-                           " dense_rank() OVER (ORDER BY process_id, phase) AS number"
-                           " FROM phase_part WHERE run_id = ?1 AND part > 0)",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, s->advice->run_id);
-    while ((rc = assay_rows_next(rows, err)) > 0) {
-        const uint32_t at = as_map_u64_get(&s->thread_of, (uint64_t)assay_rows_integer(rows, 0));
-        const size_t phase = (size_t)assay_rows_integer(rows, 1);
+    AS_TRY(as_rows_open(s->advice->experiment,
+                        "SELECT thread_id, number, part, max(number) OVER () FROM (SELECT *,"
+                        " dense_rank() OVER (ORDER BY process_id, phase) AS number"
+                        " FROM phase_part WHERE run_id = ?1 AND part > 0)",
+                        &rows, err));
+    as_rows_bind_integer(rows, 1, s->advice->run_id);
+    while ((rc = as_rows_next(rows, err)) > 0) {
+        const uint32_t at = as_map_u64_get(&s->thread_of, (uint64_t)as_rows_integer(rows, 0));
+        const size_t phase = (size_t)as_rows_integer(rows, 1);
 
         if (!s->part) {
-            s->run.phase_n = (size_t)assay_rows_integer(rows, 3) + 1;
+            s->run.phase_n = (size_t)as_rows_integer(rows, 3) + 1;
             s->run.part = s->part = as_calloc(s->thread.n * s->run.phase_n + 1, sizeof *s->part);
             for (size_t i = 0; s->part && i < s->thread.n; i++)
                 s->part[i * s->run.phase_n] = 1;
@@ -155,24 +154,24 @@ static int read_parts(struct scenario *s, struct assay_error *err)
         if (at == AS_MAP_NONE)
             continue;
         s->part[at * s->run.phase_n] = 0;
-        s->part[at * s->run.phase_n + phase] = assay_rows_real(rows, 2);
+        s->part[at * s->run.phase_n + phase] = as_rows_real(rows, 2);
     }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc;
 }
 
-static int read_objects(struct scenario *s, const char *sql, struct assay_error *err)
+static int read_objects(struct scenario *s, const char *sql, struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc;
 
     s->object.n = s->saving.n = 0;
     as_map_u64_fini(&s->object_of);
     as_map_u64_init(&s->object_of);
     AS_TRY(as_advice_open_rows(s->advice, sql, &rows, err));
-    while ((rc = assay_rows_next(rows, err)) > 0) {
-        const struct object it = {assay_rows_integer(rows, 0), assay_rows_real(rows, 1),
-                                  assay_rows_real(rows, 2), assay_rows_real(rows, 3)};
+    while ((rc = as_rows_next(rows, err)) > 0) {
+        const struct object it = {as_rows_integer(rows, 0), as_rows_real(rows, 1),
+                                  as_rows_real(rows, 2), as_rows_real(rows, 3)};
 
         if (as_map_u64_put(&s->object_of, (uint64_t)it.id, (uint32_t)s->object.n) < 0 ||
             as_vec_push(&s->object, it) < 0) {
@@ -180,53 +179,52 @@ static int read_objects(struct scenario *s, const char *sql, struct assay_error 
             break;
         }
     }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc;
 }
 
-static int read_savings(struct scenario *s, struct assay_error *err)
+static int read_savings(struct scenario *s, struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc;
 
     /* Loops of MPI, OpenMP and threads are no part of what threads compute. */
-    AS_TRY(assay_rows_open(
+    AS_TRY(as_rows_open(
         s->advice->experiment,
         "SELECT tt.object_id, tt.thread_id, tt.exclusive_ns, tt.exclusive_n FROM thread_time tt"
         " JOIN object_time t USING (run_id, object_kind, object_id)"
         " WHERE tt.run_id = ?1 AND tt.object_kind = 'loop' AND tt.exclusive_n > 0"
         " AND ifnull(t.category_id, 0) NOT IN (SELECT category_id FROM parallel_category)",
         &rows, err));
-    assay_rows_bind_integer(rows, 1, s->advice->run_id);
-    while ((rc = assay_rows_next(rows, err)) > 0) {
-        const uint32_t object =
-            as_map_u64_get(&s->object_of, (uint64_t)assay_rows_integer(rows, 0));
-        const uint32_t thread =
-            as_map_u64_get(&s->thread_of, (uint64_t)assay_rows_integer(rows, 1));
-        const double time_s = assay_rows_real(rows, 2) / 1e9;
+    as_rows_bind_integer(rows, 1, s->advice->run_id);
+    while ((rc = as_rows_next(rows, err)) > 0) {
+        const uint32_t object = as_map_u64_get(&s->object_of, (uint64_t)as_rows_integer(rows, 0));
+        const uint32_t thread = as_map_u64_get(&s->thread_of, (uint64_t)as_rows_integer(rows, 1));
+        const double time_s = as_rows_real(rows, 2) / 1e9;
 
         if (object == AS_MAP_NONE || thread == AS_MAP_NONE)
             continue;
         const struct object *of = &s->object.at[object];
-        const struct assay_saving it = {object,
-                                        thread,
-                                        time_s * of->value,
-                                        time_s * of->low,
-                                        time_s * of->high,
-                                        assay_rows_integer(rows, 3)};
+        const struct as_saving it = {object,
+                                     thread,
+                                     time_s * of->value,
+                                     time_s * of->low,
+                                     time_s * of->high,
+                                     as_rows_integer(rows, 3)};
         if (as_vec_push(&s->saving, it) < 0) {
             rc = as_error_nomem(err, "the loops of a run");
             break;
         }
     }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc;
 }
 
 /* ---- Writing ------------------------------------------------------------------------------- */
 
 /* Samples may say a little more than the clock: a gain stays within the run. */
-static struct assay_quantity within_run(const struct as_advice *advice, struct assay_quantity gain)
+static struct as_bounded_value within_run(const struct as_advice *advice,
+                                          struct as_bounded_value gain)
 {
     const double most = 0.999 * advice->time_s;
 
@@ -236,8 +234,8 @@ static struct assay_quantity within_run(const struct as_advice *advice, struct a
     return gain;
 }
 
-static int write(const struct scenario *s, const struct as_what_if_row *row,
-                 struct assay_what_if *it, struct assay_error *err)
+static int write(const struct scenario *s, const struct as_what_if_row *row, struct as_what_if *it,
+                 struct as_error *err)
 {
     it->run_id = s->advice->run_id;
     it->name = row->name;
@@ -247,17 +245,16 @@ static int write(const struct scenario *s, const struct as_what_if_row *row,
     it->pass = AS_ADVISE_PASS;
     it->time_s = s->advice->time_s;
     it->gain_s = within_run(s->advice, it->gain_s);
-    return assay_experiment_what_if(s->advice->experiment, it, err);
+    return as_experiment_what_if(s->advice->experiment, it, err);
 }
 
 struct gains {
     double *alone, *cumulative;
     size_t *order;
-    struct assay_what_if_object *object;
+    struct as_what_if_object *object;
 };
 
-static void list_objects(const struct scenario *s, const struct gains *gains,
-                         struct assay_what_if *it)
+static void list_objects(const struct scenario *s, const struct gains *gains, struct as_what_if *it)
 {
     const double time_s = s->advice->time_s, most = 0.999 * time_s;
     const double least = LEAST_LISTED * it->gain_s.value;
@@ -269,16 +266,16 @@ static void list_objects(const struct scenario *s, const struct gains *gains,
         if (gains->alone[object] <= least && gains->cumulative[k] - before <= least)
             continue;
         gains->object[it->object_n++] =
-            (struct assay_what_if_object){s->object.at[object].id, gains->alone[object],
-                                          time_s / (time_s - fmin(gains->cumulative[k], most))};
+            (struct as_what_if_object){s->object.at[object].id, gains->alone[object],
+                                       time_s / (time_s - fmin(gains->cumulative[k], most))};
     }
     it->object = gains->object;
-    it->to_80_n = (int64_t)assay_what_if_reach(gains->cumulative, s->object.n, 0.8);
+    it->to_80_n = (int64_t)as_what_if_reach(gains->cumulative, s->object.n, 0.8);
 }
 
-static int mend_loops(struct scenario *s, const struct as_what_if_row *row, struct assay_error *err)
+static int mend_loops(struct scenario *s, const struct as_what_if_row *row, struct as_error *err)
 {
-    struct assay_what_if it = {.kind = ASSAY_OBJECT_LOOP};
+    struct as_what_if it = {.kind = AS_OBJECT_LOOP};
     struct gains gains;
     int rc;
 
@@ -290,9 +287,9 @@ static int mend_loops(struct scenario *s, const struct as_what_if_row *row, stru
     gains.order = as_calloc(s->object.n + 1, sizeof *gains.order);
     gains.object = as_calloc(s->object.n + 1, sizeof *gains.object);
     rc = gains.alone && gains.cumulative && gains.order && gains.object
-             ? assay_what_if_gains(s->thread.at, s->thread.n, &s->run, s->saving.at, s->saving.n,
-                                   s->object.n, gains.alone, gains.order, gains.cumulative,
-                                   &it.gain_s, err)
+             ? as_what_if_gains(s->thread.at, s->thread.n, &s->run, s->saving.at, s->saving.n,
+                                s->object.n, gains.alone, gains.order, gains.cumulative, &it.gain_s,
+                                err)
              : as_error_nomem(err, "a what-if");
     if (rc == 0) {
         list_objects(s, &gains, &it);
@@ -305,31 +302,30 @@ static int mend_loops(struct scenario *s, const struct as_what_if_row *row, stru
     return rc;
 }
 
-static int mend_parallel(struct scenario *s, const struct as_what_if_row *row,
-                         struct assay_error *err)
+static int mend_parallel(struct scenario *s, const struct as_what_if_row *row, struct as_error *err)
 {
-    struct assay_what_if it = {.kind = ASSAY_OBJECT_RUN};
+    struct as_what_if it = {.kind = AS_OBJECT_RUN};
 
-    it.gain_s = assay_what_if_parallel(s->thread.at, s->thread.n, &s->run,
-                                       row->kind == AS_WHAT_IF_PARALLEL_AND_LOAD);
+    it.gain_s = as_what_if_parallel(s->thread.at, s->thread.n, &s->run,
+                                    row->kind == AS_WHAT_IF_PARALLEL_AND_LOAD);
     return write(s, row, &it, err);
 }
 
 /* Whether loops of the run have values of a metric, or of one that the pattern fits. */
 static int has_metric(const struct as_advice *advice, const char *metric, bool *is,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
 
     AS_TRY(
         as_advice_open_rows(advice,
                             "SELECT EXISTS (SELECT 1 FROM v_values v WHERE v.object_kind = 'loop'"
                             " AND v.run_id IN (0, ?1) AND v.metric GLOB ?2)",
                             &rows, err));
-    assay_rows_bind_text(rows, 2, metric);
-    const int rc = assay_rows_next(rows, err);
-    *is = rc > 0 && assay_rows_integer(rows, 0) != 0;
-    assay_rows_close(&rows);
+    as_rows_bind_text(rows, 2, metric);
+    const int rc = as_rows_next(rows, err);
+    *is = rc > 0 && as_rows_integer(rows, 0) != 0;
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
@@ -344,8 +340,7 @@ static void release_scenario(struct scenario *s)
 }
 
 /* Reads the run and its threads. Call release_scenario() after errors, too. */
-static int open_scenario(struct scenario *s, const struct as_advice *advice,
-                         struct assay_error *err)
+static int open_scenario(struct scenario *s, const struct as_advice *advice, struct as_error *err)
 {
     *s = (struct scenario){.advice = advice};
     as_map_u64_init(&s->thread_of);
@@ -355,19 +350,19 @@ static int open_scenario(struct scenario *s, const struct as_advice *advice,
     return read_parts(s, err);
 }
 
-int as_advise_stretch(const struct as_advice *advice, struct assay_saving_factor *out,
-                      struct assay_error *err)
+int as_advise_stretch(const struct as_advice *advice, struct as_saving_factor *out,
+                      struct as_error *err)
 {
     struct scenario s;
     const int rc = open_scenario(&s, advice, err);
 
     if (rc == 0)
-        *out = assay_what_if_factor(s.thread.at, s.thread.n, &s.run);
+        *out = as_what_if_factor(s.thread.at, s.thread.n, &s.run);
     release_scenario(&s);
     return rc;
 }
 
-int as_advise_what_ifs(const struct as_advice *advice, struct assay_error *err)
+int as_advise_what_ifs(const struct as_advice *advice, struct as_error *err)
 {
     bool analysed = false; /* else nothing is known of what code might be */
     struct scenario s;

@@ -32,7 +32,7 @@ struct as_flag_row {
 
 struct as_finding_row {
     const char *name, *topic;
-    enum assay_object_kind object;
+    enum as_object_kind object;
     const char *command; /* or NULL */
     const char *sql;
 };

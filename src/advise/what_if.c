@@ -21,9 +21,9 @@ struct rank {
 };
 
 struct engine {
-    const struct assay_thread_time *thread;
+    const struct as_thread_time *thread;
     size_t thread_n;
-    const struct assay_saving *saving;
+    const struct as_saving *saving;
     size_t saving_n, object_n;
     double wall_s;
     double longest_s; /* of the computing threads, with their queueing */
@@ -34,7 +34,7 @@ struct engine {
     struct rank *rank;
     size_t *first, *at; /* savings by object: at[first[o]] to at[first[o + 1]] */
     size_t phase_n;
-    const double *part; /* as in assay_run_time */
+    const double *part; /* as in as_run_time */
     double *left;       /* seconds that each thread still computes and queues */
     double *stretch;    /* seconds that each thread computes and queues, per second of computing */
 };
@@ -42,13 +42,13 @@ struct engine {
 /* ---- Queueing ------------------------------------------------------------------------------ */
 
 /* Seconds that a thread runs. */
-static double running(const struct assay_thread_time *thread)
+static double running(const struct as_thread_time *thread)
 {
     return thread->compute_s + thread->spun_s;
 }
 
 /* Seconds that a thread queued; 0 if that is not known. */
-static double queued(const struct assay_thread_time *thread, double wall_s)
+static double queued(const struct as_thread_time *thread, double wall_s)
 {
     const double queued_s = fmax(0, thread->queued_s);
 
@@ -61,7 +61,7 @@ struct queueing {
     bool is_known; /* of each thread */
 };
 
-static struct queueing queueing_of(const struct assay_thread_time *thread, size_t thread_n,
+static struct queueing queueing_of(const struct as_thread_time *thread, size_t thread_n,
                                    double wall_s)
 {
     struct queueing out = {.is_known = true};
@@ -78,7 +78,7 @@ static struct queueing queueing_of(const struct assay_thread_time *thread, size_
  * may have waited for others that queued. If the queueing of a thread is not known, all waiting
  * counts.
  */
-static double most_queued(const struct queueing *all, const struct assay_thread_time *thread,
+static double most_queued(const struct queueing *all, const struct as_thread_time *thread,
                           double wall_s)
 {
     const double own_s = queued(thread, wall_s);
@@ -89,18 +89,18 @@ static double most_queued(const struct queueing *all, const struct assay_thread_
 }
 
 /* A thread that has less to run queues less, in proportion. */
-static double stretch_of(const struct assay_thread_time *thread, double wall_s)
+static double stretch_of(const struct as_thread_time *thread, double wall_s)
 {
     const double running_s = running(thread);
 
     return running_s > 0 ? 1 + queued(thread, wall_s) / running_s : 1;
 }
 
-struct assay_saving_factor assay_what_if_factor(const struct assay_thread_time *thread,
-                                                size_t thread_n, const struct assay_run_time *run)
+struct as_saving_factor as_what_if_factor(const struct as_thread_time *thread, size_t thread_n,
+                                          const struct as_run_time *run)
 {
     const struct queueing all = queueing_of(thread, thread_n, run->wall_s);
-    struct assay_saving_factor out = {1, 1};
+    struct as_saving_factor out = {1, 1};
     double longest_s = 0, busiest_s = 0;
 
     for (size_t i = 0; i < thread_n; i++) {
@@ -150,7 +150,7 @@ static void rank_objects(struct engine *e)
     for (size_t o = 0; o < e->object_n; o++)
         e->rank[o].object = o;
     for (size_t i = 0; i < e->saving_n; i++) {
-        const struct assay_saving *it = &e->saving[i];
+        const struct as_saving *it = &e->saving[i];
         struct rank *rank = &e->rank[it->object];
 
         if (it->thread == e->critical)
@@ -163,7 +163,7 @@ static void rank_objects(struct engine *e)
 /* ---- Gains --------------------------------------------------------------------------------- */
 
 /* How far the wall time lies above the work divided by the processors. */
-static double spare_of(const struct assay_run_time *run)
+static double spare_of(const struct as_run_time *run)
 {
     if (!(run->wall_s > 0) || !(run->processors > 0))
         return INFINITY;
@@ -201,7 +201,7 @@ static void save(struct engine *e, size_t thread, double saved_s)
 static void apply(struct engine *e, size_t object, double sign)
 {
     for (size_t k = e->first[object]; k < e->first[object + 1]; k++) {
-        const struct assay_saving *it = &e->saving[e->at[k]];
+        const struct as_saving *it = &e->saving[e->at[k]];
 
         save(e, it->thread, sign * it->saved_s);
     }
@@ -248,7 +248,7 @@ static double most_gained(struct engine *e, double queued_s)
 
 /* Bounds of the whole: the bounds of each saving, and the samples behind those of the critical
  * thread. */
-static void bound_gain(struct engine *e, double value, struct assay_quantity *total)
+static void bound_gain(struct engine *e, double value, struct as_bounded_value *total)
 {
     const struct queueing all = queueing_of(e->thread, e->thread_n, e->wall_s);
     double low, high, spread, most, queued_s = 0;
@@ -268,8 +268,8 @@ static void bound_gain(struct engine *e, double value, struct assay_quantity *to
     /* Nor do its errors take a gain beyond what the processors allow. */
     most = fmin(e->longest_s + queued_s,
                 e->spare_s + fmax(0, e->saved_s) * (1 + spread) / e->processors);
-    *total = assay_derived(value, fmin(value, fmax(0, low * (1 - spread))),
-                           fmax(value, fmin(most, high * (1 + spread))), n);
+    *total = as_value_derived(value, fmin(value, fmax(0, low * (1 - spread))),
+                              fmax(value, fmin(most, high * (1 + spread))), n);
 }
 
 static bool allocate_engine(struct engine *e)
@@ -291,10 +291,10 @@ static void release(struct engine *e)
     as_free(e->stretch);
 }
 
-int assay_what_if_gains(const struct assay_thread_time *thread, size_t thread_n,
-                        const struct assay_run_time *run, const struct assay_saving *saving,
-                        size_t saving_n, size_t object_n, double *alone, size_t *order,
-                        double *cumulative, struct assay_quantity *total, struct assay_error *err)
+int as_what_if_gains(const struct as_thread_time *thread, size_t thread_n,
+                     const struct as_run_time *run, const struct as_saving *saving, size_t saving_n,
+                     size_t object_n, double *alone, size_t *order, double *cumulative,
+                     struct as_bounded_value *total, struct as_error *err)
 {
     struct engine e = {.thread = thread,
                        .thread_n = thread_n,
@@ -343,8 +343,8 @@ int assay_what_if_gains(const struct assay_thread_time *thread, size_t thread_n,
 
 /* What of the parallel time of `of` is no waiting for another thread that others kept from its
  * processor. */
-static double own_parallel(const struct assay_thread_time *thread, size_t thread_n,
-                           const struct assay_run_time *run, size_t of)
+static double own_parallel(const struct as_thread_time *thread, size_t thread_n,
+                           const struct as_run_time *run, size_t of)
 {
     double queued_s = 0;
 
@@ -357,14 +357,13 @@ static double own_parallel(const struct assay_thread_time *thread, size_t thread
 }
 
 /* What a thread queued for others of the run: so much is sure. */
-static double queued_for_own(const struct assay_thread_time *thread,
-                             const struct assay_run_time *run)
+static double queued_for_own(const struct as_thread_time *thread, const struct as_run_time *run)
 {
     return run->others_s < 0 ? 0 : fmax(0, thread->queued_s - run->others_s);
 }
 
 /* Of what all threads run, what goes with MPI, OpenMP and thread libraries. */
-static double share_spun(const struct assay_thread_time *thread, size_t thread_n)
+static double share_spun(const struct as_thread_time *thread, size_t thread_n)
 {
     double spun_s = 0, all_s = 0;
 
@@ -381,8 +380,8 @@ struct goes {
     int64_t n;
 };
 
-static struct goes longest_that_goes(const struct assay_thread_time *thread, size_t thread_n,
-                                     const struct assay_run_time *run)
+static struct goes longest_that_goes(const struct as_thread_time *thread, size_t thread_n,
+                                     const struct as_run_time *run)
 {
     const double share = share_spun(thread, thread_n);
     struct goes goes = {0};
@@ -412,9 +411,8 @@ static double error_of(double gain_s, double whole_s, double n)
                                 : whole_s;
 }
 
-struct assay_quantity assay_what_if_parallel(const struct assay_thread_time *thread,
-                                             size_t thread_n, const struct assay_run_time *run,
-                                             bool balanced)
+struct as_bounded_value as_what_if_parallel(const struct as_thread_time *thread, size_t thread_n,
+                                            const struct as_run_time *run, bool balanced)
 {
     const struct goes goes = longest_that_goes(thread, thread_n, run);
     const double spare_s = spare_of(run), n = (double)goes.n;
@@ -431,11 +429,11 @@ struct assay_quantity assay_what_if_parallel(const struct assay_thread_time *thr
     least_s = fmin(fmax(0, goes.least_s - end_s), spare_s);
     high_s = fmax(gain_s, goes.most_s - end_s) + error_of(gain_s, goes.likely_s, n);
     high_s = fmin(fmin(goes.most_s, spare_s), high_s);
-    return assay_derived(gain_s, fmax(0, least_s - error_of(least_s, goes.least_s, n)),
-                         fmax(gain_s, high_s), goes.n);
+    return as_value_derived(gain_s, fmax(0, least_s - error_of(least_s, goes.least_s, n)),
+                            fmax(gain_s, high_s), goes.n);
 }
 
-size_t assay_what_if_reach(const double *cumulative, size_t n, double share)
+size_t as_what_if_reach(const double *cumulative, size_t n, double share)
 {
     if (n == 0 || !(cumulative[n - 1] > 0))
         return 0;

@@ -18,15 +18,14 @@
  * profile of the same command). Earlier facts are replaced. Errors: NOT_FOUND (no trace), IO,
  * NOMEM, those of the experiment.
  */
-int assay_analytics_run(struct assay_experiment *experiment, int64_t run_id, int64_t traced_id,
-                        struct assay_error *err);
+int as_analytics_run(struct as_experiment *experiment, int64_t run_id, int64_t traced_id,
+                     struct as_error *err);
 
 /* Traces the command once more, as a repetition of run `run_id`, and writes the facts. An
- * interrupted run has none. `traced_id` is the new run. Errors: those of assay_campaign_run and
+ * interrupted run has none. `traced_id` is the new run. Errors: those of as_campaign_run and
  * of the above. */
-int assay_analytics_again(struct assay_experiment *experiment, int64_t run_id,
-                          struct assay_campaign *campaign,
-                          const struct assay_profile_request *profile, int64_t *traced_id,
-                          struct assay_error *err);
+int as_analytics_again(struct as_experiment *experiment, int64_t run_id,
+                       struct as_campaign *campaign, const struct as_profile_request *profile,
+                       int64_t *traced_id, struct as_error *err);
 
 #endif

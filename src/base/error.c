@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The error object: summaries and exit statuses from ASSAY_ERROR_LIST, and the sentence. */
+/* The error object: summaries and exit statuses from AS_ERROR_LIST, and the sentence. */
 #include "base/error.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-const char *assay_error_summary(int code)
+const char *as_error_summary(int code)
 {
     switch (code) {
-    case ASSAY_OK:
+    case AS_OK:
         return "success";
 #define ERROR_SUMMARY(name, code, status, summary)                                                 \
-    case ASSAY_ERR_##name:                                                                         \
+    case AS_ERR_##name:                                                                            \
         return summary;
-        ASSAY_ERROR_LIST(ERROR_SUMMARY)
+        AS_ERROR_LIST(ERROR_SUMMARY)
 #undef ERROR_SUMMARY
     default:
         return "unknown error";
     }
 }
 
-int assay_error_exit_status(int code)
+int as_error_exit_status(int code)
 {
     switch (code) {
-    case ASSAY_OK:
+    case AS_OK:
         return 0;
 #define ERROR_STATUS(name, code, status, summary)                                                  \
-    case ASSAY_ERR_##name:                                                                         \
+    case AS_ERR_##name:                                                                            \
         return status;
-        ASSAY_ERROR_LIST(ERROR_STATUS)
+        AS_ERROR_LIST(ERROR_STATUS)
 #undef ERROR_STATUS
     default:
         return 1;
@@ -48,26 +48,26 @@ static void clean_sentence(char *text)
 }
 
 /* Replaces the end of a text that did not fit by "...", and leaves no partial UTF-8 character. */
-static void shorten(char text[static ASSAY_ERROR_TEXT_B])
+static void shorten(char text[static AS_ERROR_TEXT_B])
 {
-    size_t n = ASSAY_ERROR_TEXT_B - 4;
+    size_t n = AS_ERROR_TEXT_B - 4;
     while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
         n--;
     memcpy(text + n, "...", 4);
 }
 
-int as_error_set(struct assay_error *err, int code, const char *fmt, ...)
+int as_error_set(struct as_error *err, int code, const char *fmt, ...)
 {
     if (!err)
         return code;
     /* A separate buffer: an argument may be the text of `err` itself. */
-    char text[ASSAY_ERROR_TEXT_B];
+    char text[AS_ERROR_TEXT_B];
     va_list args;
     va_start(args, fmt);
     int n = vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     if (n < 0)
-        snprintf(text, sizeof text, "%s", assay_error_summary(code));
+        snprintf(text, sizeof text, "%s", as_error_summary(code));
     else if ((size_t)n >= sizeof text)
         shorten(text);
     clean_sentence(text);
@@ -76,8 +76,7 @@ int as_error_set(struct assay_error *err, int code, const char *fmt, ...)
     return code;
 }
 
-void as_error_set_nomem(struct assay_error *err, const char *what)
+void as_error_set_nomem(struct as_error *err, const char *what)
 {
-    as_error_set(err, ASSAY_ERR_NOMEM, "%s: out of memory; free some or analyse a smaller part",
-                 what);
+    as_error_set(err, AS_ERR_NOMEM, "%s: out of memory; free some or analyse a smaller part", what);
 }

@@ -13,7 +13,7 @@
  * X(name, code, exit status, summary)
  * Exit status: 1 = the target or the measurement failed, 2 = wrong usage or unusable input.
  */
-#define ASSAY_ERROR_LIST(X)                                                                        \
+#define AS_ERROR_LIST(X)                                                                           \
     X(NOMEM, -1, 1, "out of memory")                                                               \
     X(IO, -2, 1, "input or output failed")                                                         \
     X(USAGE, -3, 2, "wrong usage")                                                                 \
@@ -31,38 +31,38 @@
     X(LIMIT, -15, 1, "a limit was reached")                                                        \
     X(INTERNAL, -16, 1, "internal error")
 
-enum assay_error_code {
-    ASSAY_OK = 0,
-#define ASSAY_ERROR_ENUM(name, code, status, summary) ASSAY_ERR_##name = (code),
-    ASSAY_ERROR_LIST(ASSAY_ERROR_ENUM)
-#undef ASSAY_ERROR_ENUM
+enum as_error_code {
+    AS_OK = 0,
+#define AS_ERROR_ENUM(name, code, status, summary) AS_ERR_##name = (code),
+    AS_ERROR_LIST(AS_ERROR_ENUM)
+#undef AS_ERROR_ENUM
 };
 
 /* Longest sentence kept, in bytes with the terminating zero; a longer one ends in "...". */
-#define ASSAY_ERROR_TEXT_B 1024
+#define AS_ERROR_TEXT_B 1024
 
-struct assay_error {
-    int code;                      /* ASSAY_OK or a negative code */
-    char text[ASSAY_ERROR_TEXT_B]; /* "where: what: why; what to do", no newline */
+struct as_error {
+    int code;                   /* AS_OK or a negative code */
+    char text[AS_ERROR_TEXT_B]; /* "where: what: why; what to do", no newline */
 };
 
 /* Borrowed constant summary of a code ("corrupted file"); "unknown error" for any other number. */
-const char *assay_error_summary(int code);
+const char *as_error_summary(int code);
 
-/* Exit status of the command line for a code: 0 for ASSAY_OK, else 1 or 2. */
-int assay_error_exit_status(int code);
+/* Exit status of the command line for a code: 0 for AS_OK, else 1 or 2. */
+int as_error_exit_status(int code);
 
 /* Fills `err` (may be NULL) with `code` and the formatted sentence; returns `code`. */
-int as_error_set(struct assay_error *err, int code, const char *fmt, ...)
+int as_error_set(struct as_error *err, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-void as_error_set_nomem(struct assay_error *err, const char *what);
+void as_error_set_nomem(struct as_error *err, const char *what);
 /* Fills `err` (may be NULL) for a failed allocation; `what` names the data that did not fit.
- * Returns ASSAY_ERR_NOMEM. */
-static inline int as_error_nomem(struct assay_error *err, const char *what)
+ * Returns AS_ERR_NOMEM. */
+static inline int as_error_nomem(struct as_error *err, const char *what)
 {
     as_error_set_nomem(err, what);
-    return ASSAY_ERR_NOMEM;
+    return AS_ERR_NOMEM;
 }
 
 /* Returns the error code of `expr` from the calling function, if there is nothing to release. */

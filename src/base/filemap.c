@@ -179,13 +179,13 @@ void as_filemap_close(struct as_filemap *map)
     *map = (struct as_filemap){0};
 }
 
-int as_filemap_check(struct assay_error *err)
+int as_filemap_check(struct as_error *err)
 {
     const unsigned i = atomic_load(&first_cut);
 
     if (i == 0)
         return 0;
-    return as_error_set(err, ASSAY_ERR_TRUNCATED,
+    return as_error_set(err, AS_ERR_TRUNCATED,
                         "%s: was truncated while assay read it: the results are wrong; repeat the "
                         "command when the file is complete",
                         guards[i].name);

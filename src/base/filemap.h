@@ -42,6 +42,6 @@ void as_filemap_close(struct as_filemap *map);
  * Returns 0 if no mapped file of this process was truncated. Otherwise returns TRUNCATED with a
  * sentence about the first truncated file. Results may be wrong in this case.
  */
-int as_filemap_check(struct assay_error *err);
+int as_filemap_check(struct as_error *err);
 
 #endif

@@ -19,7 +19,7 @@ int as_numbered_grow(struct as_numbered_table *table, size_t row_b)
     const size_t place_n = table->place_n ? 2 * table->place_n : PLACES_LEAST;
     struct as_numbered_table more = {as_calloc(place_n, row_b), place_n, table->n};
     if (!more.at)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t i = 0; i < table->place_n; i++) {
         const struct as_numbered *row = as_numbered_at(table, row_b, i);
         if (row->kind)

@@ -32,7 +32,7 @@ struct as_numbered_table {
 };
 
 void as_numbered_fini(struct as_numbered_table *table);
-/* Doubles the number of slots. Returns 0, or ASSAY_ERR_NOMEM with the table unchanged. */
+/* Doubles the number of slots. Returns 0, or AS_ERR_NOMEM with the table unchanged. */
 int as_numbered_grow(struct as_numbered_table *table, size_t row_b);
 
 /* Returns the row in slot `place` < `place_n`; the slot may be free. */
@@ -88,7 +88,7 @@ static inline void *as_numbered_new(struct as_numbered_table *table, size_t row_
 }
 
 /* Inserts a copy of `row`, and replaces a row with the same process and number. Returns 0 or
- * ASSAY_ERR_NOMEM. */
+ * AS_ERR_NOMEM. */
 static inline int as_numbered_put(struct as_numbered_table *table, size_t row_b, const void *row)
 {
     const struct as_numbered *id = row;

@@ -26,7 +26,7 @@ static int grow_index(struct as_index *index)
     struct as_index grown = {.slot_n = index->slot_n ? 2 * index->slot_n : 64, .n = index->n};
     grown.slot = as_malloc_large(grown.slot_n, sizeof *grown.slot);
     if (!grown.slot)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t i = 0; i < grown.slot_n; i++)
         grown.slot[i] = (struct as_index_slot){.row = AS_INDEX_NONE};
     for (size_t i = 0; i < index->slot_n; i++)
@@ -40,7 +40,7 @@ static int grow_index(struct as_index *index)
 int as_index_add(struct as_index *index, uint64_t hash, uint32_t row)
 {
     if (3 * (index->n + 1) > 2 * index->slot_n && grow_index(index) < 0)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     struct as_probe probe = as_index_probe(index, hash);
     insert_index_slot(index, probe.at, (struct as_index_slot){.hash = probe.hash, .row = row});
     index->n++;

@@ -38,7 +38,7 @@ struct as_probe {
 };
 
 void as_index_fini(struct as_index *index);
-/* Adds `row`, which must not be in the index yet. Returns 0, or ASSAY_ERR_NOMEM with the index
+/* Adds `row`, which must not be in the index yet. Returns 0, or AS_ERR_NOMEM with the index
  * unchanged. */
 int as_index_add(struct as_index *index, uint64_t hash, uint32_t row);
 

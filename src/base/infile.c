@@ -19,7 +19,7 @@
 #define STEP_B 65536
 
 int as_infile_read_fd(int fd, const char *path, const char *what, size_t limit_b, char **out,
-                      size_t *n, struct assay_error *err)
+                      size_t *n, struct as_error *err)
 {
     AS_VEC(char) text = {0};
     for (;;) {
@@ -35,9 +35,9 @@ int as_infile_read_fd(int fd, const char *path, const char *what, size_t limit_b
             continue;
         }
         if (got != 0) {
-            const int rc = got < 0 ? as_error_set(err, ASSAY_ERR_IO, "%s: %s could not be read: %s",
+            const int rc = got < 0 ? as_error_set(err, AS_ERR_IO, "%s: %s could not be read: %s",
                                                   path, what, strerror(errno))
-                                   : as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+                                   : as_error_set(err, AS_ERR_UNSUPPORTED,
                                                   "%s: %s is larger than %zu bytes; check the path",
                                                   path, what, limit_b);
             as_vec_fini(&text);
@@ -66,7 +66,7 @@ static int open_pipe(const char *path)
 }
 
 int as_infile_read(const char *path, const char *what, size_t limit_b, unsigned bits, char **out,
-                   size_t *n, struct assay_error *err)
+                   size_t *n, struct as_error *err)
 {
     int fd, number, rc;
 
@@ -84,14 +84,14 @@ int as_infile_read(const char *path, const char *what, size_t limit_b, unsigned 
 }
 
 int as_infile_read_text(const char *path, const char *what, size_t limit_b, unsigned bits,
-                        char **out, size_t *n, struct assay_error *err)
+                        char **out, size_t *n, struct as_error *err)
 {
     AS_TRY(as_infile_read(path, what, limit_b, bits, out, n, err));
     if (!memchr(*out, 0, *n))
         return 0;
     as_free(*out);
     *out = NULL;
-    return as_error_set(err, ASSAY_ERR_CORRUPT,
+    return as_error_set(err, AS_ERR_CORRUPT,
                         "%s: %s is not a text file: it has a zero byte; check the path", path,
                         what);
 }

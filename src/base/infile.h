@@ -21,13 +21,13 @@
  * (larger than the limit), IO, LIMIT (no descriptor left), NOMEM.
  */
 int as_infile_read(const char *path, const char *what, size_t limit_b, unsigned bits, char **out,
-                   size_t *n, struct assay_error *err);
+                   size_t *n, struct as_error *err);
 /* As as_infile_read, for an open descriptor; the descriptor stays open. */
 int as_infile_read_fd(int fd, const char *path, const char *what, size_t limit_b, char **out,
-                      size_t *n, struct assay_error *err);
+                      size_t *n, struct as_error *err);
 /* As as_infile_read, for text: a zero byte is CORRUPT. */
 int as_infile_read_text(const char *path, const char *what, size_t limit_b, unsigned bits,
-                        char **out, size_t *n, struct assay_error *err);
+                        char **out, size_t *n, struct as_error *err);
 
 /* Returns the next line of `*rest` without its end and moves `*rest` behind it; NULL at the end of
  * the text. The text is zero-terminated and modified. */

@@ -71,8 +71,7 @@ static bool write_all(int fd, const void *bytes, size_t n)
 }
 
 /* Writes the code, then the error or the answer. */
-static void answer_parent(int fd, int rc, const struct as_str *answer,
-                          const struct assay_error *err)
+static void answer_parent(int fd, int rc, const struct as_str *answer, const struct as_error *err)
 {
     if (write_all(fd, &rc, sizeof rc)) {
         if (rc < 0)
@@ -111,27 +110,27 @@ static int wait_for(pid_t pid)
     return status;
 }
 
-static int bad_end(const struct as_limited *limits, int status, struct assay_error *err)
+static int bad_end(const struct as_limited *limits, int status, struct as_error *err)
 {
     const int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 
     if (number == SIGINT || number == SIGTERM)
-        return as_error_set(err, ASSAY_ERR_LIMIT, "%s: interrupted", limits->what);
+        return as_error_set(err, AS_ERR_LIMIT, "%s: interrupted", limits->what);
     if (number == SIGXCPU || number == SIGALRM || number == SIGKILL)
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: damaged: reading it takes too long; use another copy",
                             limits->what);
-    return as_error_set(err, ASSAY_ERR_CORRUPT,
+    return as_error_set(err, AS_ERR_CORRUPT,
                         "%s: damaged: the library that reads it crashed; use another copy",
                         limits->what);
 }
 
 /* Removes the code of the child from the beginning of `answer` and returns it. */
 static int decode_child_answer(const struct as_limited *limits, int status, struct as_str *answer,
-                               struct assay_error *err)
+                               struct as_error *err)
 {
     int rc;
-    struct assay_error sent;
+    struct as_error sent;
 
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || answer->n < sizeof rc)
         return bad_end(limits, status, err);
@@ -146,15 +145,15 @@ static int decode_child_answer(const struct as_limited *limits, int status, stru
     return as_error_set(err, rc, "%.*s", (int)strnlen(sent.text, sizeof sent.text - 1), sent.text);
 }
 
-static int no_child(const struct as_limited *limits, struct assay_error *err)
+static int no_child(const struct as_limited *limits, struct as_error *err)
 {
-    return as_error_set(err, ASSAY_ERR_LIMIT, "%s: no process to read it: %s; end other programs",
+    return as_error_set(err, AS_ERR_LIMIT, "%s: no process to read it: %s; end other programs",
                         limits->what, strerror(errno));
 }
 
 int as_limited_run(const struct as_limited *limits,
-                   int (*work)(void *context, struct as_str *answer, struct assay_error *err),
-                   void *context, struct as_str *answer, struct assay_error *err)
+                   int (*work)(void *context, struct as_str *answer, struct as_error *err),
+                   void *context, struct as_str *answer, struct as_error *err)
 {
     int ends[2];
     pid_t pid;
@@ -168,11 +167,11 @@ int as_limited_run(const struct as_limited *limits,
         return no_child(limits, err);
     }
     if (pid == 0) {
-        struct assay_error failed = {0};
+        struct as_error failed = {0};
 
         limit_child(limits);
         const int rc = work(context, answer, &failed);
-        answer_parent(ends[1], answer->failed ? ASSAY_ERR_NOMEM : rc, answer, &failed);
+        answer_parent(ends[1], answer->failed ? AS_ERR_NOMEM : rc, answer, &failed);
         _exit(0);
     }
     close(ends[1]);

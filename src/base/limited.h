@@ -28,7 +28,7 @@ struct as_limited {
  * child), LIMIT (Ctrl-C, no process), IO, NOMEM. The caller checks the answer and releases it.
  */
 int as_limited_run(const struct as_limited *limits,
-                   int (*work)(void *context, struct as_str *answer, struct assay_error *err),
-                   void *context, struct as_str *answer, struct assay_error *err);
+                   int (*work)(void *context, struct as_str *answer, struct as_error *err),
+                   void *context, struct as_str *answer, struct as_error *err);
 
 #endif

@@ -40,15 +40,15 @@ static int find_word(struct as_view s, const char *const *words, int n)
     return -1;
 }
 
-static int unknown_word(struct assay_error *err, const char *kind, struct as_view word,
+static int unknown_word(struct as_error *err, const char *kind, struct as_view word,
                         const char *known)
 {
     size_t n = strlen(known) - 2; /* without the last ", " */
-    return as_error_set(err, ASSAY_ERR_USAGE, "ASSAY_LOG: unknown log %s \"%.*s\"; use %.*s", kind,
+    return as_error_set(err, AS_ERR_USAGE, "ASSAY_LOG: unknown log %s \"%.*s\"; use %.*s", kind,
                         (int)(word.n < 64 ? word.n : 64), word.n ? word.p : "", (int)n, known);
 }
 
-int as_log_configure(const char *spec, struct assay_error *err)
+int as_log_configure(const char *spec, struct as_error *err)
 {
     unsigned char levels[AS_LOG_DOMAIN_COUNT] = {0};
     struct as_view rest = as_view_of(spec), part;
@@ -78,7 +78,7 @@ int as_log_configure(const char *spec, struct assay_error *err)
     return 0;
 }
 
-int as_log_configure_env(struct assay_error *err)
+int as_log_configure_env(struct as_error *err)
 {
     return as_log_configure(getenv("ASSAY_LOG"), err);
 }

@@ -47,13 +47,13 @@ extern unsigned char as_log_levels[AS_LOG_DOMAIN_COUNT];
 
 /*
  * Sets the levels from `spec`: comma-separated LEVEL or DOMAIN:LEVEL. A later entry overrides an
- * earlier one. NULL or "" switches everything off. Returns ASSAY_ERR_USAGE for an unknown word and
+ * earlier one. NULL or "" switches everything off. Returns AS_ERR_USAGE for an unknown word and
  * leaves the levels as they were. Not thread-safe: call it before threads start.
  */
-int as_log_configure(const char *spec, struct assay_error *err);
+int as_log_configure(const char *spec, struct as_error *err);
 
 /* As as_log_configure, with the environment variable ASSAY_LOG. */
-int as_log_configure_env(struct assay_error *err);
+int as_log_configure_env(struct as_error *err);
 
 /* Writes log lines to `fd` instead of standard error (2). Not thread-safe. */
 void as_log_to(int fd);

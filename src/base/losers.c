@@ -26,7 +26,7 @@ int as_losers_init(struct as_losers *losers, const struct as_loser *first, size_
     as_free(winner);
     if (!has_all)
         as_losers_fini(losers);
-    return has_all ? 0 : ASSAY_ERR_NOMEM;
+    return has_all ? 0 : AS_ERR_NOMEM;
 }
 
 void as_losers_fini(struct as_losers *losers)

@@ -30,7 +30,7 @@ static inline bool as_loser_is_before(const struct as_loser *a, const struct as_
     return (a->ns < b->ns) | ((a->ns == b->ns) & (a->order < b->order));
 }
 
-/* Builds the tree from the first element of each of `n` sequences. Returns 0 or ASSAY_ERR_NOMEM. */
+/* Builds the tree from the first element of each of `n` sequences. Returns 0 or AS_ERR_NOMEM. */
 int as_losers_init(struct as_losers *losers, const struct as_loser *first, size_t n);
 void as_losers_fini(struct as_losers *losers);
 

@@ -56,11 +56,11 @@ int as_map_u64_put(struct as_map_u64 *map, uint64_t key, uint32_t value)
     }
     entry = as_arena_new(&map->arena, struct as_map_u64_entry);
     if (!entry)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     entry->key = key;
     entry->value = value;
     HASH_ADD(hh, map->head, key, sizeof entry->key, entry);
-    return entry->refused ? ASSAY_ERR_NOMEM : 0;
+    return entry->refused ? AS_ERR_NOMEM : 0;
 }
 
 uint32_t as_map_u64_get(const struct as_map_u64 *map, uint64_t key)
@@ -99,7 +99,7 @@ void as_map_view_fini(struct as_map_view *map)
 int as_map_view_put(struct as_map_view *map, struct as_view key, uint32_t value)
 {
     if (too_long(key))
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     struct as_map_view_entry *entry = view_find(map, key);
     if (entry) {
         entry->value = value;
@@ -107,11 +107,11 @@ int as_map_view_put(struct as_map_view *map, struct as_view key, uint32_t value)
     }
     entry = as_arena_new(&map->arena, struct as_map_view_entry);
     if (!entry)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     entry->value = value;
     const char *p = key.n ? key.p : "";
     HASH_ADD_KEYPTR(hh, map->head, p, (unsigned)key.n, entry);
-    return entry->refused ? ASSAY_ERR_NOMEM : 0;
+    return entry->refused ? AS_ERR_NOMEM : 0;
 }
 
 uint32_t as_map_view_get(const struct as_map_view *map, struct as_view key)

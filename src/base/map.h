@@ -31,7 +31,7 @@ struct as_map_view {
 
 void as_map_u64_init(struct as_map_u64 *map);
 void as_map_u64_fini(struct as_map_u64 *map);
-/* Sets the value of `key` and replaces an earlier value. Returns 0, or ASSAY_ERR_NOMEM with the map
+/* Sets the value of `key` and replaces an earlier value. Returns 0, or AS_ERR_NOMEM with the map
  * unchanged. */
 int as_map_u64_put(struct as_map_u64 *map, uint64_t key, uint32_t value);
 /* Returns the value of `key`, or AS_MAP_NONE if there is none. */

@@ -198,7 +198,7 @@ void as_out_style(struct as_out *out, enum as_style style)
     write_raw(out, code[style], strlen(code[style]));
 }
 
-int as_out_flush(struct as_out *out, struct assay_error *err)
+int as_out_flush(struct as_out *out, struct as_error *err)
 {
     release_held(out);
     as_out_drain(out);
@@ -213,7 +213,7 @@ int as_out_flush(struct as_out *out, struct assay_error *err)
         what_to_do = "the reader closed it early";
     else if (out->failed == EBADF)
         what_to_do = "it is closed or not open for writing";
-    return as_error_set(err, ASSAY_ERR_IO, "%s: cannot write: %s; %s", out->name,
+    return as_error_set(err, AS_ERR_IO, "%s: cannot write: %s; %s", out->name,
                         strerror(out->failed), what_to_do);
 }
 

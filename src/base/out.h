@@ -56,10 +56,10 @@ void as_out_init_call(struct as_out *out, int (*call)(void *context, const char 
 void as_out_fini(struct as_out *out);
 
 /*
- * Writes the buffered bytes and returns the first failure since init: ASSAY_ERR_IO (a full disk, a
- * closed pipe), ASSAY_ERR_NOMEM (strings), or 0. Call it before as_out_fini.
+ * Writes the buffered bytes and returns the first failure since init: AS_ERR_IO (a full disk, a
+ * closed pipe), AS_ERR_NOMEM (strings), or 0. Call it before as_out_fini.
  */
-int as_out_flush(struct as_out *out, struct assay_error *err);
+int as_out_flush(struct as_out *out, struct as_error *err);
 
 /*
  * Returns true if the reader closed the pipe (EPIPE; SIGPIPE must be ignored). A program may end

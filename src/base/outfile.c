@@ -40,9 +40,9 @@ static const char *fix_of(int number)
     }
 }
 
-int as_outfile_refused(const char *path, int number, struct assay_error *err)
+int as_outfile_refused(const char *path, int number, struct as_error *err)
 {
-    return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s; %s", path,
+    return as_error_set(err, AS_ERR_IO, "%s: cannot be written: %s; %s", path,
                         as_foreign_reason(number), fix_of(number));
 }
 
@@ -91,7 +91,7 @@ static bool is_descriptor(const char *path)
 }
 
 /* Returns 1 for a device or pipe, 0 for a file that can be created or replaced, or an error. */
-static int look_at(const char *path, unsigned bits, struct stat *st, struct assay_error *err)
+static int look_at(const char *path, unsigned bits, struct stat *st, struct as_error *err)
 {
     const bool foreign = bits & AS_OUTFILE_FOREIGN;
 
@@ -99,22 +99,22 @@ static int look_at(const char *path, unsigned bits, struct stat *st, struct assa
     if (fstatat(AT_FDCWD, path, st, foreign ? AT_SYMLINK_NOFOLLOW : 0) != 0)
         return errno != ELOOP
                    ? 0
-                   : as_error_set(err, ASSAY_ERR_IO,
+                   : as_error_set(err, AS_ERR_IO,
                                   "%s: cannot be written: it is a link to itself; use another file",
                                   path);
     if (S_ISDIR(st->st_mode))
-        return as_error_set(err, ASSAY_ERR_USAGE, "%s: is a directory; use a file name", path);
+        return as_error_set(err, AS_ERR_USAGE, "%s: is a directory; use a file name", path);
     if (!foreign && (!S_ISREG(st->st_mode) || is_descriptor(path)))
         return 1;
     if (!(bits & AS_OUTFILE_REPLACE) && (!S_ISREG(st->st_mode) || st->st_size > 0))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "%s: exists; use another name, or replace it with --force", path);
     if (!foreign && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
         return as_outfile_refused(path, errno, err);
     return 0;
 }
 
-int as_outfile_check(const char *path, unsigned bits, struct assay_error *err)
+int as_outfile_check(const char *path, unsigned bits, struct as_error *err)
 {
     struct stat st;
     const int rc = look_at(path, bits, &st, err);
@@ -124,7 +124,7 @@ int as_outfile_check(const char *path, unsigned bits, struct assay_error *err)
 
 /* ---- The temporary file ------------------------------------------------------------------- */
 
-static int open_directory(struct as_outfile *it, struct assay_error *err)
+static int open_directory(struct as_outfile *it, struct as_error *err)
 {
     struct as_str directory = {0};
 
@@ -186,7 +186,7 @@ static int link_nameless(struct as_outfile *it)
     return number;
 }
 
-static int make_file(struct as_outfile *it, unsigned bits, mode_t there, struct assay_error *err)
+static int make_file(struct as_outfile *it, unsigned bits, mode_t there, struct as_error *err)
 {
     const mode_t mode = bits & AS_OUTFILE_PRIVATE ? 0600 : 0666;
     int number = 0;
@@ -206,8 +206,7 @@ static int make_file(struct as_outfile *it, unsigned bits, mode_t there, struct 
 
 /* ---- Begin and end ------------------------------------------------------------------------ */
 
-int as_outfile_begin(struct as_outfile *it, const char *path, unsigned bits,
-                     struct assay_error *err)
+int as_outfile_begin(struct as_outfile *it, const char *path, unsigned bits, struct as_error *err)
 {
     struct stat st;
     int rc;
@@ -257,7 +256,7 @@ static int rename_into_place(struct as_outfile *it)
     return number ? number : rename_beside(it);
 }
 
-int as_outfile_end(struct as_outfile *it, int rc, struct assay_error *err)
+int as_outfile_end(struct as_outfile *it, int rc, struct as_error *err)
 {
     int number = 0;
 
@@ -279,7 +278,7 @@ int as_outfile_end(struct as_outfile *it, int rc, struct assay_error *err)
     return rc;
 }
 
-int as_outfile_fill(struct as_outfile *it, const void *bytes, size_t n, struct assay_error *err)
+int as_outfile_fill(struct as_outfile *it, const void *bytes, size_t n, struct as_error *err)
 {
     const int number = as_whole_write(it->fd, bytes, n);
 
@@ -287,7 +286,7 @@ int as_outfile_fill(struct as_outfile *it, const void *bytes, size_t n, struct a
 }
 
 int as_outfile_write(const char *path, unsigned bits, const void *bytes, size_t n,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
     struct as_outfile it;
 

@@ -37,25 +37,24 @@ struct as_outfile {
  * Checks whether `path` may be written, without writing. Returns 0 or an error: USAGE (a directory,
  * a file that may not be replaced), IO.
  */
-int as_outfile_check(const char *path, unsigned bits, struct assay_error *err);
+int as_outfile_check(const char *path, unsigned bits, struct as_error *err);
 /* Opens the file for writing. `path` is borrowed until as_outfile_end. Errors: those of
  * as_outfile_check, NOMEM. */
-int as_outfile_begin(struct as_outfile *it, const char *path, unsigned bits,
-                     struct assay_error *err);
+int as_outfile_begin(struct as_outfile *it, const char *path, unsigned bits, struct as_error *err);
 /* Returns true for a device or a pipe, which cannot be renamed. */
 bool as_outfile_is_device(const struct as_outfile *it);
 /*
  * Closes the file. If `rc` is 0, the new file replaces the old one; otherwise nothing changes.
  * Returns `rc`, or IO if the replacement fails. Accepts a zeroed struct.
  */
-int as_outfile_end(struct as_outfile *it, int rc, struct assay_error *err);
+int as_outfile_end(struct as_outfile *it, int rc, struct as_error *err);
 /* Writes `n` bytes as the complete content and ends the file. Errors: IO. */
-int as_outfile_fill(struct as_outfile *it, const void *bytes, size_t n, struct assay_error *err);
+int as_outfile_fill(struct as_outfile *it, const void *bytes, size_t n, struct as_error *err);
 /* Writes `n` bytes as the complete content of `path`. Errors: those of the functions above. */
 int as_outfile_write(const char *path, unsigned bits, const void *bytes, size_t n,
-                     struct assay_error *err);
+                     struct as_error *err);
 
 /* Fills `err` for a file that cannot be written because of errno `number`. Returns IO. */
-int as_outfile_refused(const char *path, int number, struct assay_error *err);
+int as_outfile_refused(const char *path, int number, struct as_error *err);
 
 #endif

@@ -141,7 +141,7 @@ int as_paired_of(const struct as_turn *turn, size_t n, struct as_paired *out)
     *out = (struct as_paired){.variance = INFINITY, .freedom = 1};
     if (n < 3)
         return 0;
-    return evaluate_contrasts(turn, n, out) ? 0 : ASSAY_ERR_NOMEM;
+    return evaluate_contrasts(turn, n, out) ? 0 : AS_ERR_NOMEM;
 }
 
 void as_paired_interval(const struct as_paired *it, double alpha, struct as_interval *ratio,

@@ -30,7 +30,7 @@ struct task {
     atomic_size_t next;   /* next piece to hand out */
     atomic_size_t failed; /* lowest failing piece, piece_n: none; written under `lock` */
     int code;             /* error code of piece `failed`, protected by the lock of the pool */
-    struct assay_error *err;
+    struct as_error *err;
     _Atomic int64_t longest_ns; /* longest time of one thread */
 };
 
@@ -87,7 +87,7 @@ struct as_pool_times as_pool_times(void)
 
 static void work_on(struct as_pool *pool, struct task *task, unsigned number)
 {
-    struct assay_error err = {.code = ASSAY_OK};
+    struct as_error err = {.code = AS_OK};
     const int64_t began_ns = as_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     inside = pool;
     inside_as = number;
@@ -156,7 +156,7 @@ static void start_threads(struct as_pool *pool, unsigned jobs)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-int as_pool_new(struct as_pool **pool, unsigned jobs, struct assay_error *err)
+int as_pool_new(struct as_pool **pool, unsigned jobs, struct as_error *err)
 {
     *pool = NULL;
     if (!jobs)
@@ -202,9 +202,9 @@ unsigned as_pool_jobs(const struct as_pool *pool)
 }
 
 static int run_inline(size_t n, size_t grain, as_pool_fn *fn, void *ctx, unsigned number,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
-    struct assay_error own = {.code = ASSAY_OK};
+    struct as_error own = {.code = AS_OK};
     for (size_t from = 0; from < n;) {
         size_t to = n - from > grain ? from + grain : n;
         int rc = fn(ctx, from, to, number, err ? err : &own);
@@ -216,7 +216,7 @@ static int run_inline(size_t n, size_t grain, as_pool_fn *fn, void *ctx, unsigne
 }
 
 int as_pool_for(struct as_pool *pool, size_t n, size_t grain, as_pool_fn *fn, void *ctx,
-                struct assay_error *err)
+                struct as_error *err)
 {
     unsigned jobs = as_pool_jobs(pool);
     if (!grain)

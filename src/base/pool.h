@@ -22,9 +22,9 @@ unsigned as_pool_processors(void);
 
 /*
  * Creates a pool of `jobs` threads, including the caller; 0 = as_pool_processors(). The pool has
- * fewer threads if the system refuses some. Returns ASSAY_ERR_NOMEM, or 0 and `*pool`.
+ * fewer threads if the system refuses some. Returns AS_ERR_NOMEM, or 0 and `*pool`.
  */
-int as_pool_new(struct as_pool **pool, unsigned jobs, struct assay_error *err);
+int as_pool_new(struct as_pool **pool, unsigned jobs, struct as_error *err);
 
 /* Ends the threads and sets `*pool` to NULL. Accepts a NULL `*pool`. */
 void as_pool_free(struct as_pool **pool);
@@ -37,7 +37,7 @@ unsigned as_pool_jobs(const struct as_pool *pool);
  * Processes the indices `from` <= i < `to` on thread `worker`. Returns 0, or a negative code with
  * `err` (never NULL) filled.
  */
-typedef int as_pool_fn(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err);
+typedef int as_pool_fn(void *ctx, size_t from, size_t to, unsigned worker, struct as_error *err);
 
 /*
  * Calls `fn` for all indices below `n`, each in exactly one call of at most `grain` indices. Pieces
@@ -48,7 +48,7 @@ typedef int as_pool_fn(void *ctx, size_t from, size_t to, unsigned worker, struc
  * other.
  */
 int as_pool_for(struct as_pool *pool, size_t n, size_t grain, as_pool_fn *fn, void *ctx,
-                struct assay_error *err);
+                struct as_error *err);
 
 /*
  * CPU time of the parallel work of all pools of this process, in ns. `shared_ns` is the total;

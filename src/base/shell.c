@@ -27,9 +27,9 @@ void as_shell_word(struct as_str *out, const char *word)
 
 /* ---- Reading ------------------------------------------------------------------------------- */
 
-static int no_words(const char *text, const char *why, struct assay_error *err)
+static int no_words(const char *text, const char *why, struct as_error *err)
 {
-    return as_error_set(err, ASSAY_ERR_USAGE, "'%s': %s; use a plain command, or sh -c '...'", text,
+    return as_error_set(err, AS_ERR_USAGE, "'%s': %s; use a plain command, or sh -c '...'", text,
                         why);
 }
 
@@ -50,7 +50,7 @@ static bool parse_quoted(struct as_str *words, const char **at, char quote)
 
 /* Parses one word and moves `*at` to the blank behind it. */
 static int parse_shell_word(struct as_str *words, const char **at, const char *text,
-                            struct assay_error *err)
+                            struct as_error *err)
 {
     while (**at && !strchr(" \t", **at)) {
         const char c = *(*at)++;
@@ -70,7 +70,7 @@ static int parse_shell_word(struct as_str *words, const char **at, const char *t
     return 0;
 }
 
-int as_shell_split(const char *text, struct as_str *words, struct assay_error *err)
+int as_shell_split(const char *text, struct as_str *words, struct as_error *err)
 {
     int n = 0;
 

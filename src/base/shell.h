@@ -15,6 +15,6 @@ void as_shell_word(struct as_str *out, const char *word);
  * code: USAGE if the text needs a shell (an open quote, or one of ;|&<>()`$*?[ or a newline without
  * quotes), NOMEM.
  */
-int as_shell_split(const char *text, struct as_str *words, struct assay_error *err);
+int as_shell_split(const char *text, struct as_str *words, struct as_error *err);
 
 #endif

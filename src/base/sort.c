@@ -52,7 +52,7 @@ int as_sort_keys(struct as_sort_key *keys, size_t n)
     }
     struct as_sort_key *other = as_malloc_large(n, sizeof *other), *from = keys, *to = other;
     if (!other)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t i = 0; i < n; i++)
         for (unsigned byte = 0; byte < 8; byte++)
             count[byte][byte_of(&keys[i], byte)]++;

@@ -311,7 +311,7 @@ void as_table_hide(const struct as_table *table, struct as_column *columns, size
 }
 
 int as_table_print(const struct as_table *table, struct as_out *out, size_t width, bool color,
-                   struct assay_error *err)
+                   struct as_error *err)
 {
     size_t *widths = as_calloc(table->column_n, sizeof *widths);
     if (table->failed || !widths) {

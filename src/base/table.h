@@ -89,9 +89,9 @@ void as_table_hide(const struct as_table *table, struct as_column *columns, size
  * Prints the header and the rows, with two blanks between columns and no blanks at line ends.
  * `width` is the max line width in columns (see as_term_layout_width); 0 means no limit. `color` is
  * the result of as_color_use. Lines exceed `width` only if no column can shrink further. Returns 0
- * or ASSAY_ERR_NOMEM; the sink keeps its own errors. The last row must be complete.
+ * or AS_ERR_NOMEM; the sink keeps its own errors. The last row must be complete.
  */
 int as_table_print(const struct as_table *table, struct as_out *out, size_t width, bool color,
-                   struct assay_error *err);
+                   struct as_error *err);
 
 #endif

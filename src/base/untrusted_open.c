@@ -100,7 +100,7 @@ int as_foreign_open_below(const char *root, const char *below, struct stat *st)
 
 /* ---- Sentences ------------------------------------------------------------------------------ */
 
-int as_foreign_fail(const char *path, const char *what, int number, struct assay_error *err)
+int as_foreign_fail(const char *path, const char *what, int number, struct as_error *err)
 {
     const char *why = as_foreign_reason(number);
 
@@ -108,28 +108,28 @@ int as_foreign_fail(const char *path, const char *what, int number, struct assay
     case ENOENT:
     case ENOTDIR:
     case ENAMETOOLONG:
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: %s is missing: %s; check the path", path,
+        return as_error_set(err, AS_ERR_NOT_FOUND, "%s: %s is missing: %s; check the path", path,
                             what, why);
     case EACCES:
     case EPERM:
-        return as_error_set(err, ASSAY_ERR_PERMISSION,
+        return as_error_set(err, AS_ERR_PERMISSION,
                             "%s: %s is not readable: %s; ask its owner for permission", path, what,
                             why);
     case EMEDIUMTYPE:
     case ELOOP:
     case ENXIO:
     case EISDIR:
-        return as_error_set(err, ASSAY_ERR_NOT_REGULAR, "%s: %s is %s; use a regular file", path,
-                            what, number == ELOOP ? why : "not a regular file");
+        return as_error_set(err, AS_ERR_NOT_REGULAR, "%s: %s is %s; use a regular file", path, what,
+                            number == ELOOP ? why : "not a regular file");
     case EMFILE:
     case ENFILE:
-        return as_error_set(err, ASSAY_ERR_LIMIT,
+        return as_error_set(err, AS_ERR_LIMIT,
                             "%s: %s cannot be opened: %s; raise the limit with 'ulimit -n'", path,
                             what, why);
     case ENOMEM:
         return as_error_nomem(err, path);
     default:
-        return as_error_set(err, ASSAY_ERR_IO, "%s: %s cannot be read: %s", path, what, why);
+        return as_error_set(err, AS_ERR_IO, "%s: %s cannot be read: %s", path, what, why);
     }
 }
 

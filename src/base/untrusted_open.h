@@ -38,7 +38,7 @@ int as_foreign_open_below(const char *root, const char *below, struct stat *st);
  * NOT_FOUND, PERMISSION, NOT_REGULAR, LIMIT (no descriptor left), NOMEM or IO. `what` names the
  * file ("the filter").
  */
-int as_foreign_fail(const char *path, const char *what, int number, struct assay_error *err);
+int as_foreign_fail(const char *path, const char *what, int number, struct as_error *err);
 
 /* Returns the meaning of an errno of these functions: "not a regular file", or as strerror(3). */
 const char *as_foreign_reason(int number);

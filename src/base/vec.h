@@ -37,17 +37,17 @@ void *as_vec_grow(void *at, size_t *cap, size_t want, size_t element_b);
         as_vec_block;                                                                              \
     })
 
-/* As as_vec_room for a count that may be 0. Returns 0 or ASSAY_ERR_NOMEM. */
+/* As as_vec_room for a count that may be 0. Returns 0 or AS_ERR_NOMEM. */
 #define as_vec_reserve(v, want)                                                                    \
     ({                                                                                             \
         const size_t as_vec_wish = (want);                                                         \
-        as_vec_wish == 0 || as_vec_room((v), as_vec_wish) ? 0 : ASSAY_ERR_NOMEM;                   \
+        as_vec_wish == 0 || as_vec_room((v), as_vec_wish) ? 0 : AS_ERR_NOMEM;                      \
     })
 
-/* Appends one element. Returns 0 or ASSAY_ERR_NOMEM. The value is evaluated only if there is
+/* Appends one element. Returns 0 or AS_ERR_NOMEM. The value is evaluated only if there is
  * capacity. */
 #define as_vec_push(v, ...)                                                                        \
-    (as_vec_room((v), (v)->n + 1) ? ((v)->at[(v)->n++] = (__VA_ARGS__), 0) : ASSAY_ERR_NOMEM)
+    (as_vec_room((v), (v)->n + 1) ? ((v)->at[(v)->n++] = (__VA_ARGS__), 0) : AS_ERR_NOMEM)
 
 #define as_vec_fini(v) (as_free((v)->at), (v)->at = NULL, (v)->n = (v)->cap = 0)
 

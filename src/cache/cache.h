@@ -56,7 +56,7 @@ struct as_cache;
  * USAGE, NOMEM.
  */
 int as_cache_new(const struct as_cache_level *level, unsigned n, uint32_t line_b,
-                 struct as_cache **out, struct assay_error *err);
+                 struct as_cache **out, struct as_error *err);
 void as_cache_free(struct as_cache **cache);
 
 unsigned as_cache_level_n(const struct as_cache *cache);
@@ -85,7 +85,7 @@ struct as_reuse;
 #define AS_REUSE_NO_SPACE (UINT64_MAX - 2) /* out of memory: the access is not recorded */
 
 /* Samples one of 2^`shift` lines. The caller frees it with as_reuse_free. Errors: NOMEM. */
-int as_reuse_new(unsigned shift, struct as_reuse **out, struct assay_error *err);
+int as_reuse_new(unsigned shift, struct as_reuse **out, struct as_error *err);
 void as_reuse_free(struct as_reuse **reuse);
 /* Returns the reuse distance of an access in lines, or one of the three constants above. */
 uint64_t as_reuse_access(struct as_reuse *reuse, uint64_t line);

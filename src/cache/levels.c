@@ -221,12 +221,12 @@ unsigned as_cache_level_n(const struct as_cache *cache)
 /* ---- Construction --------------------------------------------------------------------------- */
 
 static int make_level(struct model_level *l, const struct as_cache_level *wish, uint32_t line_b,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
     const uint64_t lines = wish->size_b / line_b;
     const uint64_t ways = wish->ways ? wish->ways : lines;
     if (ways == 0 || lines < ways || ways > INT32_MAX)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "cache: %llu bytes do not hold %llu ways of %u bytes; use a larger "
                             "size or fewer ways",
                             (unsigned long long)wish->size_b, (unsigned long long)ways, line_b);
@@ -242,12 +242,12 @@ static int make_level(struct model_level *l, const struct as_cache_level *wish, 
 }
 
 int as_cache_new(const struct as_cache_level *level, unsigned n, uint32_t line_b,
-                 struct as_cache **out, struct assay_error *err)
+                 struct as_cache **out, struct as_error *err)
 {
     *out = NULL;
     if (n == 0 || n > AS_CACHE_LEVELS_MOST || line_b == 0 || (line_b & (line_b - 1)) != 0 ||
         level[0].kind == AS_CACHE_VICTIM)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "cache: %u levels with lines of %u bytes cannot be modelled; use 1 to "
                             "%d levels and a power of two",
                             n, line_b, AS_CACHE_LEVELS_MOST);

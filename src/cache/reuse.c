@@ -108,7 +108,7 @@ static int renumber_times(struct as_reuse *r)
     return 0;
 }
 
-int as_reuse_new(unsigned shift, struct as_reuse **out, struct assay_error *err)
+int as_reuse_new(unsigned shift, struct as_reuse **out, struct as_error *err)
 {
     struct as_reuse *r = as_calloc(1, sizeof *r);
     *out = r;

@@ -11,7 +11,7 @@
 #include "base/vec.h"
 
 struct axis {
-    struct assay_axis is; /* must be first: callers get a pointer to this member */
+    struct as_axis is; /* must be first: callers get a pointer to this member */
     struct as_arena arena;
     AS_VEC(const char *) value;
 };
@@ -40,12 +40,11 @@ static const char *parse_axis_value(struct axis *axis, const char **at)
     return copy;
 }
 
-static int add_value(struct axis *axis, const char *text, const char *value,
-                     struct assay_error *err)
+static int add_value(struct axis *axis, const char *text, const char *value, struct as_error *err)
 {
     as_vec_foreach (&axis->value, it)
         if (strcmp(*it, value) == 0)
-            return as_error_set(err, ASSAY_ERR_USAGE,
+            return as_error_set(err, AS_ERR_USAGE,
                                 "--vary: '%s' has the value '%s' twice; use each value once", text,
                                 value);
     return as_vec_push(&axis->value, value) < 0 ? as_error_nomem(err, "the values of --vary") : 0;
@@ -64,12 +63,12 @@ static bool is_name(const char *name, size_t n)
     return n > 0;
 }
 
-static int read_axis(struct axis *axis, const char *text, struct assay_error *err)
+static int read_axis(struct axis *axis, const char *text, struct as_error *err)
 {
     const char *equals = strchr(text, '='), *at = equals ? equals + 1 : NULL;
 
     if (!equals || !*at || !is_name(text, (size_t)(equals - text)))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--vary: invalid value '%s'; use size=1000,2000 for {size} in the "
                             "command, or env:NAME=a,b for a variable",
                             text);
@@ -86,7 +85,7 @@ static int read_axis(struct axis *axis, const char *text, struct assay_error *er
     return 0;
 }
 
-int assay_axis_parse(const char *text, struct assay_axis **out, struct assay_error *err)
+int as_axis_parse(const char *text, struct as_axis **out, struct as_error *err)
 {
     struct axis *axis = as_calloc(1, sizeof *axis);
 
@@ -97,11 +96,11 @@ int assay_axis_parse(const char *text, struct assay_axis **out, struct assay_err
     *out = &axis->is;
     const int rc = read_axis(axis, text, err);
     if (rc < 0)
-        assay_axis_free(out);
+        as_axis_free(out);
     return rc;
 }
 
-void assay_axis_free(struct assay_axis **it)
+void as_axis_free(struct as_axis **it)
 {
     struct axis *axis = (struct axis *)(void *)*it;
 
@@ -115,7 +114,7 @@ void assay_axis_free(struct assay_axis **it)
 
 /* ---- Combinations -------------------------------------------------------------------------- */
 
-size_t assay_axes_product(struct assay_axis *const *axis, size_t axis_n)
+size_t as_axes_product(struct as_axis *const *axis, size_t axis_n)
 {
     size_t n = 1;
 
@@ -125,12 +124,12 @@ size_t assay_axes_product(struct assay_axis *const *axis, size_t axis_n)
     return n;
 }
 
-void assay_axes_at(struct assay_axis *const *axis, size_t axis_n, size_t combination,
-                   struct assay_setting *out)
+void as_axes_at(struct as_axis *const *axis, size_t axis_n, size_t combination,
+                struct as_setting *out)
 {
     for (size_t i = axis_n; i-- > 0;) {
-        out[i] = (struct assay_setting){.name = axis[i]->name,
-                                        .value = axis[i]->value[combination % axis[i]->value_n]};
+        out[i] = (struct as_setting){.name = axis[i]->name,
+                                     .value = axis[i]->value[combination % axis[i]->value_n]};
         combination /= axis[i]->value_n;
     }
 }
@@ -145,7 +144,7 @@ static size_t placeholder_n(const char *at, const char *name)
     return at[0] == '{' && strncmp(at + 1, name, n) == 0 && at[n + 1] == '}' ? n + 2 : 0;
 }
 
-bool assay_setting_is_in(const char *word, const char *name)
+bool as_setting_is_in(const char *word, const char *name)
 {
     for (; *word; word++)
         if (placeholder_n(word, name))
@@ -153,7 +152,7 @@ bool assay_setting_is_in(const char *word, const char *name)
     return false;
 }
 
-char *assay_setting_expand(const char *word, const struct assay_setting *setting, size_t n)
+char *as_setting_expand(const char *word, const struct as_setting *setting, size_t n)
 {
     struct as_str out = {0};
 

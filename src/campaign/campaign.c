@@ -13,15 +13,15 @@
 #include "base/error.h"
 #include "campaign/internal.h"
 
-struct assay_campaign {
+struct as_campaign {
     struct as_input input;
     int directory; /* -1 = unknown */
     uint64_t run_n;
 };
 
-int assay_campaign_open(struct assay_campaign **out, struct assay_error *err)
+int as_campaign_open(struct as_campaign **out, struct as_error *err)
 {
-    struct assay_campaign *it = as_calloc(1, sizeof *it);
+    struct as_campaign *it = as_calloc(1, sizeof *it);
 
     *out = it;
     if (!it)
@@ -31,12 +31,12 @@ int assay_campaign_open(struct assay_campaign **out, struct assay_error *err)
     return 0;
 }
 
-const struct as_input *as_campaign_input(const struct assay_campaign *campaign)
+const struct as_input *as_campaign_input(const struct as_campaign *campaign)
 {
     return &campaign->input;
 }
 
-void assay_campaign_close(struct assay_campaign **campaign)
+void as_campaign_close(struct as_campaign **campaign)
 {
     if (*campaign && (*campaign)->directory >= 0)
         close((*campaign)->directory);
@@ -44,12 +44,11 @@ void assay_campaign_close(struct assay_campaign **campaign)
     *campaign = NULL;
 }
 
-int assay_campaign_check(const struct assay_campaign *campaign, uint64_t run_n,
-                         struct assay_error *err)
+int as_campaign_check(const struct as_campaign *campaign, uint64_t run_n, struct as_error *err)
 {
     if (campaign->input.kind != AS_INPUT_STREAM || campaign->run_n + run_n <= 1)
         return 0;
-    return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+    return as_error_set(err, AS_ERR_UNSUPPORTED,
                         "standard input: a pipe can be read by the first run only; use a file ('< "
                         "FILE') or no input ('< /dev/null')");
 }
@@ -67,7 +66,7 @@ static char *copied_text(const char *text)
     return copy ? memcpy(copy, text, n) : NULL;
 }
 
-static int set_variable(struct as_variables *variables, const struct assay_setting *it)
+static int set_variable(struct as_variables *variables, const struct as_setting *it)
 {
     if (strncmp(it->name, ENV, ENV_N) != 0)
         return 0;
@@ -77,21 +76,21 @@ static int set_variable(struct as_variables *variables, const struct assay_setti
                                      .before = before ? copied_text(before) : NULL};
     variables->n++;
     if (!variable->name || (before && !variable->before))
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     return (it->value ? setenv(variable->name, it->value, 1) : unsetenv(variable->name)) == 0
                ? 0
-               : ASSAY_ERR_NOMEM;
+               : AS_ERR_NOMEM;
 }
 
-int as_variables_set(struct as_variables *variables, const struct assay_campaign_run *run,
-                     struct assay_error *err)
+int as_variables_set(struct as_variables *variables, const struct as_campaign_run *run,
+                     struct as_error *err)
 {
     int rc = 0;
 
     variables->n = 0;
     variables->at = as_calloc(run->profile.setting_n + run->variable_n + 1, sizeof *variables->at);
     if (!variables->at)
-        rc = ASSAY_ERR_NOMEM;
+        rc = AS_ERR_NOMEM;
     for (size_t i = 0; i < run->variable_n && rc == 0; i++)
         rc = set_variable(variables, &run->variable[i]);
     for (size_t i = 0; i < run->profile.setting_n && rc == 0; i++)
@@ -119,19 +118,19 @@ void as_variables_restore(struct as_variables *variables)
 /* ---- Runs ---------------------------------------------------------------------------------- */
 
 /* Runs the program with our streams, or with redirected output that is kept. */
-static int run_with_streams(struct assay_campaign *campaign, struct assay_experiment *experiment,
-                            const struct assay_campaign_run *run,
-                            struct assay_profile_result *result, struct assay_error *err)
+static int run_with_streams(struct as_campaign *campaign, struct as_experiment *experiment,
+                            const struct as_campaign_run *run, struct as_profile_result *result,
+                            struct as_error *err)
 {
     struct as_output output = {.own = {-1, -1, -1}};
-    struct assay_error late = {0};
+    struct as_error late = {0};
 
     as_profile_notify_begin(&run->profile);
     as_input_rewind(&campaign->input);
     if (!run->keep_output)
-        return assay_profile_run(experiment, &run->profile, result, err);
+        return as_profile_run(experiment, &run->profile, result, err);
     AS_TRY(as_output_divert(&output, experiment, err));
-    const int rc = assay_profile_run(experiment, &run->profile, result, err);
+    const int rc = as_profile_run(experiment, &run->profile, result, err);
     as_output_restore(&output);
     const int kept = as_output_keep(experiment, result->run_id, &late);
     if (rc == 0 && kept < 0) {
@@ -143,9 +142,9 @@ static int run_with_streams(struct assay_campaign *campaign, struct assay_experi
 }
 
 /* Runs the program in the user's working directory, whatever the current one is. */
-static int run_at_home(struct assay_campaign *campaign, struct assay_experiment *experiment,
-                       const struct assay_campaign_run *run, struct assay_profile_result *result,
-                       struct assay_error *err)
+static int run_at_home(struct as_campaign *campaign, struct as_experiment *experiment,
+                       const struct as_campaign_run *run, struct as_profile_result *result,
+                       struct as_error *err)
 {
     const int here = campaign->directory < 0 ? -1 : open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
@@ -159,14 +158,14 @@ static int run_at_home(struct assay_campaign *campaign, struct assay_experiment 
     return rc;
 }
 
-int assay_campaign_run(struct assay_campaign *campaign, struct assay_experiment *experiment,
-                       const struct assay_campaign_run *run, struct assay_profile_result *result,
-                       struct assay_error *err)
+int as_campaign_run(struct as_campaign *campaign, struct as_experiment *experiment,
+                    const struct as_campaign_run *run, struct as_profile_result *result,
+                    struct as_error *err)
 {
     struct as_variables variables;
 
-    *result = (struct assay_profile_result){.exit_code = -1};
-    AS_TRY(assay_campaign_check(campaign, 1, err));
+    *result = (struct as_profile_result){.exit_code = -1};
+    AS_TRY(as_campaign_check(campaign, 1, err));
     int rc = as_variables_set(&variables, run, err);
     if (rc == 0)
         rc = run_at_home(campaign, experiment, run, result, err);

@@ -21,7 +21,7 @@
 /* ---- What varies -------------------------------------------------------------------------- */
 
 /* A setting that takes several values. */
-struct assay_axis {
+struct as_axis {
     const char *name;         /* "size": {size} in the command; "env:NAME": a variable */
     const char *const *value; /* as given, no two the same; one may be "" */
     size_t value_n;
@@ -31,43 +31,42 @@ struct assay_axis {
  * Reads "size=1,2" or "env:NAME=a,b"; '\,' in a value is a comma, '\\' a backslash. The axis is on
  * the heap. Errors: USAGE (what to write), NOMEM.
  */
-int assay_axis_parse(const char *text, struct assay_axis **out, struct assay_error *err);
-void assay_axis_free(struct assay_axis **axis); /* NULL inside is fine */
+int as_axis_parse(const char *text, struct as_axis **out, struct as_error *err);
+void as_axis_free(struct as_axis **axis); /* NULL inside is fine */
 
 /* Combinations of the values of all axes; SIZE_MAX when there are more. 1 without axes. */
-size_t assay_axes_product(struct assay_axis *const *axis, size_t axis_n);
+size_t as_axes_product(struct as_axis *const *axis, size_t axis_n);
 /* The settings of one of them, one an axis, borrowed. The first axis changes slowest. */
-void assay_axes_at(struct assay_axis *const *axis, size_t axis_n, size_t combination,
-                   struct assay_setting *out);
+void as_axes_at(struct as_axis *const *axis, size_t axis_n, size_t combination,
+                struct as_setting *out);
 
 /*
  * A copy of `word` with {NAME} of each setting in place of its value, on the heap (free(3)); other
  * braces stay, and values are not looked at again. NULL when there is no memory.
  */
-char *assay_setting_expand(const char *word, const struct assay_setting *setting, size_t n);
+char *as_setting_expand(const char *word, const struct as_setting *setting, size_t n);
 /* Whether {NAME} stands in `word`. */
-bool assay_setting_is_in(const char *word, const char *name);
+bool as_setting_is_in(const char *word, const char *name);
 
 /* ---- Runs --------------------------------------------------------------------------------- */
 
-struct assay_campaign;
+struct as_campaign;
 
 /*
  * Notes what every run is to find: where a file on standard input stands, the working directory.
  * Errors: NOMEM.
  */
-int assay_campaign_open(struct assay_campaign **out, struct assay_error *err);
-void assay_campaign_close(struct assay_campaign **campaign); /* NULL inside is fine */
+int as_campaign_open(struct as_campaign **out, struct as_error *err);
+void as_campaign_close(struct as_campaign **campaign); /* NULL inside is fine */
 
 /* Returns 0 if further runs get the same input as the first one. UNSUPPORTED: it is a pipe or
  * socket, which can be read only once; the error says what to do. */
-int assay_campaign_check(const struct assay_campaign *campaign, uint64_t run_n,
-                         struct assay_error *err);
+int as_campaign_check(const struct as_campaign *campaign, uint64_t run_n, struct as_error *err);
 
-struct assay_campaign_run {
-    struct assay_profile_request profile;
+struct as_campaign_run {
+    struct as_profile_request profile;
     /* Further variables of this run, "env:NAME"; NULL as value: it has none of that name. */
-    const struct assay_setting *variable;
+    const struct as_setting *variable;
     size_t variable_n;
     /* Output goes to run-NNN/output.txt of the experiment instead of our streams. */
     bool keep_output;
@@ -77,10 +76,10 @@ struct assay_campaign_run {
  * Profiles one run into `experiment`. Those of its settings that begin with "env:" are set for it;
  * then directory, variables and streams of this process are what they were. A file on standard
  * input is read from where it stood at opening, a terminal goes on. Errors: those of
- * assay_profile_run, IO, and from the second run on that of assay_campaign_check.
+ * as_profile_run, IO, and from the second run on that of as_campaign_check.
  */
-int assay_campaign_run(struct assay_campaign *campaign, struct assay_experiment *experiment,
-                       const struct assay_campaign_run *run, struct assay_profile_result *result,
-                       struct assay_error *err);
+int as_campaign_run(struct as_campaign *campaign, struct as_experiment *experiment,
+                    const struct as_campaign_run *run, struct as_profile_result *result,
+                    struct as_error *err);
 
 #endif

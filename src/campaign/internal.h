@@ -22,7 +22,7 @@ void as_input_note(struct as_input *input);
 void as_input_rewind(const struct as_input *input);
 
 /* Returns the input of all runs; borrowed from the campaign. */
-const struct as_input *as_campaign_input(const struct assay_campaign *campaign);
+const struct as_input *as_campaign_input(const struct as_campaign *campaign);
 
 /* Copies of our streams while a run has others; -1 = the stream was closed. */
 struct as_output {
@@ -30,12 +30,12 @@ struct as_output {
 };
 
 /* Redirects standard output and error to a file in the experiment until _restore. Errors: IO. */
-int as_output_divert(struct as_output *output, const struct assay_experiment *experiment,
-                     struct assay_error *err);
+int as_output_divert(struct as_output *output, const struct as_experiment *experiment,
+                     struct as_error *err);
 void as_output_restore(struct as_output *output);
 /* Moves the output to the directory of run `run_id`, or deletes it if `run_id` is 0 or the file
  * is empty. Errors: IO, those of the experiment. */
-int as_output_keep(struct assay_experiment *experiment, int64_t run_id, struct assay_error *err);
+int as_output_keep(struct as_experiment *experiment, int64_t run_id, struct as_error *err);
 
 /* Variables that are set for a run only. */
 struct as_variable {
@@ -49,12 +49,12 @@ struct as_variables {
 
 /* Sets the variables of a run: its own, and those of its settings. Call _restore even after a
  * failure. Errors: NOMEM. */
-int as_variables_set(struct as_variables *variables, const struct assay_campaign_run *run,
-                     struct assay_error *err);
+int as_variables_set(struct as_variables *variables, const struct as_campaign_run *run,
+                     struct as_error *err);
 void as_variables_restore(struct as_variables *variables);
 
 /* Calls the callback for the start of a run, before the streams are redirected. */
-static inline void as_profile_notify_begin(const struct assay_profile_request *request)
+static inline void as_profile_notify_begin(const struct as_profile_request *request)
 {
     if (request->begins)
         request->begins(request->begins_context, request->kind ? request->kind : "profile");

@@ -38,14 +38,13 @@ void as_input_rewind(const struct as_input *input)
 /* ---- Output -------------------------------------------------------------------------------- */
 
 /* Writes the path of the output while the id of the run is unknown. */
-static void waiting_path(const struct assay_experiment *experiment, char *path, size_t size_b)
+static void waiting_path(const struct as_experiment *experiment, char *path, size_t size_b)
 {
-    snprintf(path, size_b, "%s/output.waiting", assay_experiment_path(experiment));
+    snprintf(path, size_b, "%s/output.waiting", as_experiment_path(experiment));
 }
 
 /* Copies standard output and error; a closed stream has no copy. */
-static int copy_standard_streams(struct as_output *output, const char *path,
-                                 struct assay_error *err)
+static int copy_standard_streams(struct as_output *output, const char *path, struct as_error *err)
 {
     int number = 0;
 
@@ -64,8 +63,8 @@ static int copy_standard_streams(struct as_output *output, const char *path,
     return as_foreign_fail(path, "the output of the program", number, err);
 }
 
-int as_output_divert(struct as_output *output, const struct assay_experiment *experiment,
-                     struct assay_error *err)
+int as_output_divert(struct as_output *output, const struct as_experiment *experiment,
+                     struct as_error *err)
 {
     char path[4200];
 
@@ -73,7 +72,7 @@ int as_output_divert(struct as_output *output, const struct assay_experiment *ex
     (void)unlink(path); /* left by a killed campaign */
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
     if (fd < 0)
-        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s; free some space", path,
+        return as_error_set(err, AS_ERR_IO, "%s: cannot be written: %s; free some space", path,
                             strerror(errno));
     fflush(stdout);
     fflush(stderr);
@@ -100,7 +99,7 @@ void as_output_restore(struct as_output *output)
     }
 }
 
-int as_output_keep(struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)
+int as_output_keep(struct as_experiment *experiment, int64_t run_id, struct as_error *err)
 {
     char from[4200], directory[4096], to[4200];
     struct stat st;
@@ -110,12 +109,12 @@ int as_output_keep(struct assay_experiment *experiment, int64_t run_id, struct a
         (void)unlink(from);
         return 0;
     }
-    AS_TRY(assay_experiment_run_directory(experiment, run_id, directory, sizeof directory, err));
+    AS_TRY(as_experiment_run_directory(experiment, run_id, directory, sizeof directory, err));
     snprintf(to, sizeof to, "%s/output.txt", directory);
     if (rename(from, to) != 0)
-        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", to, strerror(errno));
+        return as_error_set(err, AS_ERR_IO, "%s: cannot be written: %s", to, strerror(errno));
     snprintf(to, sizeof to, "run-%03lld/output.txt", (long long)run_id);
-    const struct assay_row_run_file file = {
-        .run_id = run_id, .path = to, .kind = "output", .size_b = assay_known(st.st_size)};
-    return assay_experiment_add_run_file(experiment, &file, NULL, err);
+    const struct as_row_run_file file = {
+        .run_id = run_id, .path = to, .kind = "output", .size_b = as_known(st.st_size)};
+    return as_experiment_add_run_file(experiment, &file, NULL, err);
 }

@@ -6,15 +6,15 @@
 #include "base/alloc.h"
 #include "catalogue/rows.h"
 
-static int last_block(struct assay_experiment *experiment, int64_t *id, struct assay_error *err)
+static int last_block(struct as_experiment *experiment, int64_t *id, struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     *id = 0;
-    AS_TRY(assay_rows_open(experiment, "SELECT max(block_id) FROM block", &rows, err));
-    const int rc = assay_rows_next(rows, err);
+    AS_TRY(as_rows_open(experiment, "SELECT max(block_id) FROM block", &rows, err));
+    const int rc = as_rows_next(rows, err);
     if (rc == 1)
-        *id = assay_rows_integer(rows, 0);
-    assay_rows_close(&rows);
+        *id = as_rows_integer(rows, 0);
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
@@ -31,7 +31,7 @@ static bool is_among(const struct as_new_blocks *known, int64_t module_id)
  * file must have written all rows of the block table. The catalogue must know all ids of the
  * module. Two entries can share one module of the experiment. A reloaded entry has lost its ids.
  */
-static int is_all_new(struct as_catalogue_entry *entry, bool *is_new, struct assay_error *err)
+static int is_all_new(struct as_catalogue_entry *entry, bool *is_new, struct as_error *err)
 {
     struct as_new_blocks *known = &entry->catalogue->new_blocks;
     int64_t last, module_id;
@@ -41,7 +41,7 @@ static int is_all_new(struct as_catalogue_entry *entry, bool *is_new, struct ass
         known->rollbacks = entry->rows.rollbacks;
     }
     AS_TRY(last_block(entry->catalogue->experiment, &last, err));
-    AS_TRY(assay_catalogue_row(&entry->module, &module_id, err));
+    AS_TRY(as_catalogue_row(&entry->module, &module_id, err));
     *is_new = last == known->n && (entry->rows.has_new_blocks || !is_among(known, module_id));
     if (!*is_new || entry->rows.has_new_blocks)
         return 0;
@@ -50,7 +50,7 @@ static int is_all_new(struct as_catalogue_entry *entry, bool *is_new, struct ass
 }
 
 static int write_new(struct as_catalogue_entry *entry, const uint32_t *block, size_t n,
-                     struct assay_row_block *row, struct assay_error *err)
+                     struct as_row_block *row, struct as_error *err)
 {
     int64_t *last = &entry->catalogue->new_blocks.n;
     const int64_t before = *last;
@@ -62,8 +62,8 @@ static int write_new(struct as_catalogue_entry *entry, const uint32_t *block, si
         entry->rows.block[block[i]] = ++*last;
     }
     if (rc == 0)
-        rc = assay_experiment_add_new_blocks(entry->catalogue->experiment, row,
-                                             (size_t)(*last - before), before + 1, err);
+        rc = as_experiment_add_new_blocks(entry->catalogue->experiment, row,
+                                          (size_t)(*last - before), before + 1, err);
     for (size_t i = 0; i < n && rc < 0; i++)
         if (entry->rows.block[block[i]] > before)
             entry->rows.block[block[i]] = 0;
@@ -71,8 +71,8 @@ static int write_new(struct as_catalogue_entry *entry, const uint32_t *block, si
     return rc;
 }
 
-int assay_catalogue_rows_blocks(struct assay_catalogue_module *module, const uint32_t *block,
-                                size_t n, struct assay_error *err)
+int as_catalogue_rows_blocks(struct as_catalogue_module *module, const uint32_t *block, size_t n,
+                             struct as_error *err)
 {
     struct as_catalogue_entry *entry = as_entry_of(module);
     bool is_new;
@@ -82,13 +82,13 @@ int assay_catalogue_rows_blocks(struct assay_catalogue_module *module, const uin
     AS_TRY(as_rows_ready(entry, err));
     AS_TRY(is_all_new(entry, &is_new, err));
     if (is_new) {
-        struct assay_row_block *row = as_malloc(n * sizeof *row);
+        struct as_row_block *row = as_malloc(n * sizeof *row);
         const int rc =
             row ? write_new(entry, block, n, row, err) : as_error_nomem(err, module->path);
         as_free(row);
         return rc;
     }
     for (size_t i = 0; i < n; i++)
-        AS_TRY(assay_catalogue_row_block(module, block[i], &id, err));
+        AS_TRY(as_catalogue_row_block(module, block[i], &id, err));
     return 0;
 }

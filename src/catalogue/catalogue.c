@@ -26,12 +26,11 @@ static uint64_t default_memory_b(void)
     return all_b && all_b / 4 < MEMORY_MOST_B ? all_b / 4 : MEMORY_MOST_B;
 }
 
-int assay_catalogue_new(struct assay_experiment *experiment,
-                        const struct assay_catalogue_options *options, struct assay_catalogue **out,
-                        struct assay_error *err)
+int as_catalogue_new(struct as_experiment *experiment, const struct as_catalogue_options *options,
+                     struct as_catalogue **out, struct as_error *err)
 {
-    static const struct assay_catalogue_options defaults;
-    struct assay_catalogue *c = as_calloc(1, sizeof *c);
+    static const struct as_catalogue_options defaults;
+    struct as_catalogue *c = as_calloc(1, sizeof *c);
     *out = NULL;
     if (!c)
         return as_error_nomem(err, "the code of an experiment");
@@ -48,9 +47,9 @@ int assay_catalogue_new(struct assay_experiment *experiment,
     return 0;
 }
 
-void assay_catalogue_free(struct assay_catalogue **catalogue)
+void as_catalogue_free(struct as_catalogue **catalogue)
 {
-    struct assay_catalogue *c = *catalogue;
+    struct as_catalogue *c = *catalogue;
     if (!c)
         return;
     as_vec_foreach (&c->entry, it) {
@@ -67,10 +66,10 @@ void assay_catalogue_free(struct assay_catalogue **catalogue)
     *catalogue = NULL;
 }
 
-struct assay_catalogue_counts assay_catalogue_counts(struct assay_catalogue *catalogue)
+struct as_catalogue_counts as_catalogue_counts(struct as_catalogue *catalogue)
 {
     pthread_mutex_lock(&catalogue->lock);
-    const struct assay_catalogue_counts counts = catalogue->counts;
+    const struct as_catalogue_counts counts = catalogue->counts;
     pthread_mutex_unlock(&catalogue->lock);
     return counts;
 }
@@ -83,19 +82,19 @@ static bool is_same_text(const char *a, const char *b)
 }
 
 static bool is_same_module(const struct as_catalogue_entry *entry,
-                           const struct assay_catalogue_request *wanted)
+                           const struct as_catalogue_request *wanted)
 {
-    const struct assay_stream_module *a = &entry->request.file, *b = &wanted->file;
+    const struct as_stream_module *a = &entry->request.file, *b = &wanted->file;
     return a->kind == b->kind && is_same_text(a->path, b->path) && is_same_text(a->kept, b->kept) &&
-           assay_file_same(&a->file, &b->file) && entry->request.pid == wanted->pid &&
+           as_file_same(&a->file, &b->file) && entry->request.pid == wanted->pid &&
            /* The directory matters only for stored copies, generated code and Python. */
-           ((!a->kept && a->kind != ASSAY_MODULE_ANON && a->kind != ASSAY_MODULE_PYTHON) ||
+           ((!a->kept && a->kind != AS_MODULE_ANON && a->kind != AS_MODULE_PYTHON) ||
             is_same_text(entry->request.directory, wanted->directory));
 }
 
 /* Returns an entry of the module with at least the requested depth, or NULL. */
-static struct as_catalogue_entry *find_entry(const struct assay_catalogue *c,
-                                             const struct assay_catalogue_request *wanted)
+static struct as_catalogue_entry *find_entry(const struct as_catalogue *c,
+                                             const struct as_catalogue_request *wanted)
 {
     struct as_catalogue_entry *found = NULL;
     as_vec_foreach (&c->entry, it) {
@@ -116,8 +115,8 @@ static bool copy_text(struct as_arena *arena, const char **text)
     return *text;
 }
 
-static struct as_catalogue_entry *add_entry(struct assay_catalogue *c,
-                                            const struct assay_catalogue_request *wanted)
+static struct as_catalogue_entry *add_entry(struct as_catalogue *c,
+                                            const struct as_catalogue_request *wanted)
 {
     struct as_catalogue_entry *entry = as_calloc(1, sizeof *entry);
     if (!entry)
@@ -125,7 +124,7 @@ static struct as_catalogue_entry *add_entry(struct assay_catalogue *c,
     entry->catalogue = c;
     entry->request = *wanted;
     as_arena_init(&entry->arena);
-    struct assay_catalogue_request *r = &entry->request;
+    struct as_catalogue_request *r = &entry->request;
     if (!copy_text(&c->arena, &r->file.path) ||
         (r->file.kept && !copy_text(&c->arena, &r->file.kept)) ||
         (r->directory && !copy_text(&c->arena, &r->directory)) ||
@@ -138,7 +137,7 @@ static struct as_catalogue_entry *add_entry(struct assay_catalogue *c,
 
 /* ---- Memory; the caller holds the lock ----------------------------------------------------- */
 
-static void drop_entry(struct assay_catalogue *c, struct as_catalogue_entry *entry)
+static void drop_entry(struct as_catalogue *c, struct as_catalogue_entry *entry)
 {
     as_entry_unload(entry);
     c->counts.kept_b -= entry->size_b;
@@ -154,7 +153,7 @@ static bool goes_before(const struct as_catalogue_entry *a, const struct as_cata
 }
 
 /* Returns the unused module to drop next, or NULL while all unused ones fit into memory_b. */
-static struct as_catalogue_entry *find_surplus(const struct assay_catalogue *c)
+static struct as_catalogue_entry *find_surplus(const struct as_catalogue *c)
 {
     struct as_catalogue_entry *coldest = NULL;
     uint64_t idle_b = 0;
@@ -168,7 +167,7 @@ static struct as_catalogue_entry *find_surplus(const struct assay_catalogue *c)
     return idle_b > c->memory_b ? coldest : NULL;
 }
 
-static void make_room(struct assay_catalogue *c)
+static void make_room(struct as_catalogue *c)
 {
     struct as_catalogue_entry *surplus;
     while ((surplus = find_surplus(c))) {
@@ -178,7 +177,7 @@ static void make_room(struct assay_catalogue *c)
 }
 
 /* Drops unused entries of the same module with less depth than `deep`. */
-static void drop_shallower(struct assay_catalogue *c, const struct as_catalogue_entry *deep)
+static void drop_shallower(struct as_catalogue *c, const struct as_catalogue_entry *deep)
 {
     as_vec_foreach (&c->entry, it)
         if ((*it)->request.depth < deep->request.depth && (*it)->state == AS_ENTRY_LOADED &&
@@ -189,8 +188,8 @@ static void drop_shallower(struct assay_catalogue *c, const struct as_catalogue_
 /* ---- Opening ------------------------------------------------------------------------------- */
 
 /* Call with the lock held; the function releases it while it reads. */
-static int load_entry(struct assay_catalogue *c, struct as_catalogue_entry *entry,
-                      struct assay_error *err)
+static int load_entry(struct as_catalogue *c, struct as_catalogue_entry *entry,
+                      struct as_error *err)
 {
     entry->state = AS_ENTRY_LOADING;
     pthread_mutex_unlock(&c->lock);
@@ -204,8 +203,8 @@ static int load_entry(struct assay_catalogue *c, struct as_catalogue_entry *entr
         c->counts.kept_b += entry->size_b;
         c->counts.opened += entry->module.object != NULL;
         c->counts.analysed += entry->module.program != NULL;
-        if (entry->module.program && entry->request.depth == ASSAY_CATALOGUE_LISTED) {
-            entry->request.depth = ASSAY_CATALOGUE_ANALYSED;
+        if (entry->module.program && entry->request.depth == AS_CATALOGUE_LISTED) {
+            entry->request.depth = AS_CATALOGUE_ANALYSED;
             entry->is_small = true;
         }
         drop_shallower(c, entry);
@@ -214,8 +213,8 @@ static int load_entry(struct assay_catalogue *c, struct as_catalogue_entry *entr
     return rc;
 }
 
-static int open_entry(struct assay_catalogue *c, struct as_catalogue_entry *entry, double share,
-                      struct assay_error *err)
+static int open_entry(struct as_catalogue *c, struct as_catalogue_entry *entry, double share,
+                      struct as_error *err)
 {
     int rc = 0;
     entry->users++;
@@ -230,8 +229,8 @@ static int open_entry(struct assay_catalogue *c, struct as_catalogue_entry *entr
     return rc;
 }
 
-int assay_catalogue_open(struct assay_catalogue *c, const struct assay_catalogue_request *request,
-                         struct assay_catalogue_module **out, struct assay_error *err)
+int as_catalogue_open(struct as_catalogue *c, const struct as_catalogue_request *request,
+                      struct as_catalogue_module **out, struct as_error *err)
 {
     *out = NULL;
     pthread_mutex_lock(&c->lock);
@@ -246,9 +245,9 @@ int assay_catalogue_open(struct assay_catalogue *c, const struct assay_catalogue
     return rc;
 }
 
-static int adopt(struct assay_catalogue *c, const struct assay_catalogue_request *request,
-                 struct assay_object *object, struct assay_program *program,
-                 struct as_catalogue_entry **out, struct assay_error *err)
+static int adopt(struct as_catalogue *c, const struct as_catalogue_request *request,
+                 struct as_object *object, struct as_program *program,
+                 struct as_catalogue_entry **out, struct as_error *err)
 {
     struct as_catalogue_entry *entry = add_entry(c, request);
     if (!entry)
@@ -260,15 +259,14 @@ static int adopt(struct assay_catalogue *c, const struct assay_catalogue_request
     return 0;
 }
 
-int assay_catalogue_adopt(struct assay_catalogue *c, struct assay_object *object,
-                          struct assay_program *program, struct assay_catalogue_module **out,
-                          struct assay_error *err)
+int as_catalogue_adopt(struct as_catalogue *c, struct as_object *object, struct as_program *program,
+                       struct as_catalogue_module **out, struct as_error *err)
 {
-    const char *path = assay_object_info(object)->path;
+    const char *path = as_object_info(object)->path;
     char whole[PATH_MAX];
-    const struct assay_catalogue_request request = {
-        .file = {.path = realpath(path, whole) ? whole : path, .kind = ASSAY_MODULE_FILE},
-        .depth = ASSAY_CATALOGUE_ANALYSED};
+    const struct as_catalogue_request request = {
+        .file = {.path = realpath(path, whole) ? whole : path, .kind = AS_MODULE_FILE},
+        .depth = AS_CATALOGUE_ANALYSED};
     struct as_catalogue_entry *entry = NULL;
     *out = NULL;
     pthread_mutex_lock(&c->lock);
@@ -279,7 +277,7 @@ int assay_catalogue_adopt(struct assay_catalogue *c, struct assay_object *object
     return rc;
 }
 
-void assay_catalogue_close(struct assay_catalogue *c, struct assay_catalogue_module **module)
+void as_catalogue_close(struct as_catalogue *c, struct as_catalogue_module **module)
 {
     if (!*module)
         return;

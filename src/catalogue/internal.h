@@ -34,12 +34,12 @@ struct as_catalogue_rows {
     int64_t rollbacks;
     int64_t *function; /* by function; the last one is for code without a known function */
     int64_t *loop, *block, *edge, *file, *unit;
-    /* by function: assay_catalogue_rows_loops has added its loops */
+    /* by function: as_catalogue_rows_loops has added its loops */
     bool *has_loops;
     struct as_id_map line, inlining, path; /* keys: file and line; inlined call; loop and path */
-    /* lines that assay_catalogue_rows_source or an excerpt has looked up */
+    /* lines that as_catalogue_rows_source or an excerpt has looked up */
     struct as_map_u64 text;
-    /* assay_catalogue_rows_blocks has written blocks of this module */
+    /* as_catalogue_rows_blocks has written blocks of this module */
     bool has_new_blocks;
 };
 
@@ -53,9 +53,9 @@ struct as_new_blocks {
 enum as_catalogue_state { AS_ENTRY_EMPTY, AS_ENTRY_LOADING, AS_ENTRY_LOADED };
 
 struct as_catalogue_entry {
-    struct assay_catalogue_module module; /* must be first: callers get a pointer to this member */
-    struct assay_catalogue *catalogue;
-    struct assay_catalogue_request request; /* strings: catalogue's arena; share: maximum */
+    struct as_catalogue_module module; /* must be first: callers get a pointer to this member */
+    struct as_catalogue *catalogue;
+    struct as_catalogue_request request; /* strings: catalogue's arena; share: maximum */
     /* Fields of a loaded entry. */
     AS_VEC(uint32_t) by_start; /* block indices of the program, sorted by address */
     AS_VEC(struct as_catalogue_name) name;
@@ -75,54 +75,54 @@ struct as_catalogue_entry {
     uint64_t size_b, used; /* estimated bytes; value of `clock` at the last close */
 };
 
-struct assay_catalogue {
-    struct assay_experiment *experiment;
+struct as_catalogue {
+    struct as_experiment *experiment;
     unsigned jobs;
-    const struct assay_object_options *open;
+    const struct as_object_options *open;
     uint64_t memory_b;
     pthread_mutex_t lock;
     pthread_cond_t loaded; /* signals that an entry has finished loading */
     /* `lock` guards the fields below. */
     AS_VEC(struct as_catalogue_entry *) entry;
     struct as_arena arena;
-    struct assay_catalogue_counts counts;
+    struct as_catalogue_counts counts;
     uint64_t clock;
     /* Only the thread that owns the experiment uses the fields below. */
     struct as_texts texts;
     struct as_new_blocks new_blocks;
 };
 
-static inline struct as_catalogue_entry *as_entry_of(struct assay_catalogue_module *module)
+static inline struct as_catalogue_entry *as_entry_of(struct as_catalogue_module *module)
 {
     return (struct as_catalogue_entry *)module;
 }
 
 static inline const struct as_catalogue_entry *
-as_entry_of_const(const struct assay_catalogue_module *module)
+as_entry_of_const(const struct as_catalogue_module *module)
 {
     return (const struct as_catalogue_entry *)module;
 }
 
 /* load.c: reads what the request asks for and sets `trouble` where reading fails. Errors: NOMEM. */
-int as_entry_load(struct as_catalogue_entry *entry, struct assay_error *err);
+int as_entry_load(struct as_catalogue_entry *entry, struct as_error *err);
 /* Fills the entry with an object and a program that the caller owns. Errors: NOMEM. */
-int as_entry_adopt(struct as_catalogue_entry *entry, struct assay_object *object,
-                   struct assay_program *program, struct assay_error *err);
+int as_entry_adopt(struct as_catalogue_entry *entry, struct as_object *object,
+                   struct as_program *program, struct as_error *err);
 /* Closes and frees all data of the entry, except for adopted objects and programs. */
 void as_entry_unload(struct as_catalogue_entry *entry);
 /* Returns the estimated memory of a loaded entry in bytes. */
 uint64_t as_entry_size_b(const struct as_catalogue_entry *entry);
 
 /* name.c: fills `name` for a module without a file. Errors: NOMEM. */
-int as_entry_names(struct as_catalogue_entry *entry, struct assay_error *err);
+int as_entry_names(struct as_catalogue_entry *entry, struct as_error *err);
 /* Fills `name` for a Python file from the functions in the request. Errors: NOMEM. */
-int as_entry_pythons(struct as_catalogue_entry *entry, struct assay_error *err);
+int as_entry_pythons(struct as_catalogue_entry *entry, struct as_error *err);
 
 /* rows.c: makes the id tables, or clears them after a rollback. Errors: NOMEM. */
-int as_rows_ready(struct as_catalogue_entry *entry, struct assay_error *err);
+int as_rows_ready(struct as_catalogue_entry *entry, struct as_error *err);
 void as_rows_fini(struct as_catalogue_entry *entry);
 
-/* ids.c: get returns 0 if the key is missing; put returns ASSAY_ERR_NOMEM without memory. */
+/* ids.c: get returns 0 if the key is missing; put returns AS_ERR_NOMEM without memory. */
 int64_t as_id_map_get(const struct as_id_map *map, uint64_t key);
 int as_id_map_put(struct as_id_map *map, uint64_t key, int64_t id);
 void as_id_map_init(struct as_id_map *map);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads one module: finds its file with assay_sample_module_open, then reads its functions and
+ * Reads one module: finds its file with as_sample_module_open, then reads its functions and
  * lines, or analyses all its code. The kernel and generated code have names only.
  */
 #include "base/alloc.h"
@@ -9,11 +9,11 @@
 
 /* ---- Reading ------------------------------------------------------------------------------- */
 
-static int sort_starts(struct as_catalogue_entry *entry, const struct assay_program *program)
+static int sort_starts(struct as_catalogue_entry *entry, const struct as_program *program)
 {
     struct as_sort_key *key = as_malloc((program->block_n + 1) * sizeof *key);
     if (!key)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t i = 0; i < program->block_n; i++)
         key[i] = (struct as_sort_key){program->block[i].start, i};
     const int rc = as_sort_keys(key, program->block_n);
@@ -25,7 +25,7 @@ static int sort_starts(struct as_catalogue_entry *entry, const struct assay_prog
 
 static int order_blocks(struct as_catalogue_entry *entry)
 {
-    const struct assay_program *program = entry->module.program;
+    const struct as_program *program = entry->module.program;
     AS_TRY(as_vec_reserve(&entry->by_start, program->block_n));
     bool sorted = true;
     for (uint32_t i = 0; i < program->block_n; i++) {
@@ -36,23 +36,23 @@ static int order_blocks(struct as_catalogue_entry *entry)
     return sorted ? 0 : sort_starts(entry, program);
 }
 
-static int set_module_program(struct as_catalogue_entry *entry, struct assay_error *err)
+static int set_module_program(struct as_catalogue_entry *entry, struct as_error *err)
 {
-    struct assay_catalogue_module *module = &entry->module;
+    struct as_catalogue_module *module = &entry->module;
     module->function = module->program->function;
     module->function_n = module->program->function_n;
     module->debug = module->program->debug;
     return order_blocks(entry) < 0 ? as_error_nomem(err, module->path) : 0;
 }
 
-static int analyse_code(struct as_catalogue_entry *entry, struct assay_error *err)
+static int analyse_code(struct as_catalogue_entry *entry, struct as_error *err)
 {
-    struct assay_catalogue_module *module = &entry->module;
-    const struct assay_program_options how = {
-        .jobs = entry->catalogue->jobs, .path_limit = ASSAY_PATH_LIMIT, .with_source = true};
-    struct assay_error why = {0};
-    const int rc = assay_program_new(module->object, &how, &module->program, &why);
-    if (rc == ASSAY_ERR_NOMEM)
+    struct as_catalogue_module *module = &entry->module;
+    const struct as_program_options how = {
+        .jobs = entry->catalogue->jobs, .path_limit = AS_PATH_LIMIT, .with_source = true};
+    struct as_error why = {0};
+    const int rc = as_program_new(module->object, &how, &module->program, &why);
+    if (rc == AS_ERR_NOMEM)
         return as_error_set(err, rc, "%s", why.text);
     if (rc < 0) {
         module->trouble = why;
@@ -61,56 +61,54 @@ static int analyse_code(struct as_catalogue_entry *entry, struct assay_error *er
     return set_module_program(entry, err);
 }
 
-static int list_functions(struct as_catalogue_entry *entry, struct assay_error *err)
+static int list_functions(struct as_catalogue_entry *entry, struct as_error *err)
 {
-    struct assay_catalogue_module *module = &entry->module;
-    struct assay_error why = {0};
+    struct as_catalogue_module *module = &entry->module;
+    struct as_error why = {0};
     int rc =
-        assay_object_functions(module->object, true, &module->function, &module->function_n, &why);
+        as_object_functions(module->object, true, &module->function, &module->function_n, &why);
     if (rc == 0)
-        rc = assay_object_debug(module->object, ASSAY_DEBUG_ALL, entry->catalogue->jobs,
-                                &module->debug, NULL, &why);
-    if (rc == ASSAY_ERR_NOMEM)
+        rc = as_object_debug(module->object, AS_DEBUG_ALL, entry->catalogue->jobs, &module->debug,
+                             NULL, &why);
+    if (rc == AS_ERR_NOMEM)
         return as_error_set(err, rc, "%s", why.text);
     if (rc < 0)
         module->trouble = why;
     return 0;
 }
 
-int as_entry_load(struct as_catalogue_entry *entry, struct assay_error *err)
+int as_entry_load(struct as_catalogue_entry *entry, struct as_error *err)
 {
-    struct assay_catalogue_module *module = &entry->module;
-    const struct assay_catalogue_request *request = &entry->request;
+    struct as_catalogue_module *module = &entry->module;
+    const struct as_catalogue_request *request = &entry->request;
     entry->is_adopted = false;
-    *module =
-        (struct assay_catalogue_module){.path = request->file.path, .kind = request->file.kind};
+    *module = (struct as_catalogue_module){.path = request->file.path, .kind = request->file.kind};
     as_arena_init(&entry->arena);
-    if (module->kind == ASSAY_MODULE_KERNEL || module->kind == ASSAY_MODULE_ANON)
+    if (module->kind == AS_MODULE_KERNEL || module->kind == AS_MODULE_ANON)
         return as_entry_names(entry, err);
-    if (module->kind == ASSAY_MODULE_PYTHON)
+    if (module->kind == AS_MODULE_PYTHON)
         return as_entry_pythons(entry, err);
-    if (module->kind == ASSAY_MODULE_UNKNOWN)
+    if (module->kind == AS_MODULE_UNKNOWN)
         return 0;
-    const int rc =
-        assay_sample_module_open(&request->file, NULL, request->directory, entry->catalogue->open,
-                                 &module->object, &module->trouble);
-    if (rc == ASSAY_ERR_NOMEM)
+    const int rc = as_sample_module_open(&request->file, NULL, request->directory,
+                                         entry->catalogue->open, &module->object, &module->trouble);
+    if (rc == AS_ERR_NOMEM)
         return as_error_set(err, rc, "%s", module->trouble.text);
     if (rc < 0)
         return 0;
-    const bool is_small = assay_object_info(module->object)->text_b <= request->small_b;
-    return request->depth == ASSAY_CATALOGUE_ANALYSED || is_small ? analyse_code(entry, err)
-                                                                  : list_functions(entry, err);
+    const bool is_small = as_object_info(module->object)->text_b <= request->small_b;
+    return request->depth == AS_CATALOGUE_ANALYSED || is_small ? analyse_code(entry, err)
+                                                               : list_functions(entry, err);
 }
 
-int as_entry_adopt(struct as_catalogue_entry *entry, struct assay_object *object,
-                   struct assay_program *program, struct assay_error *err)
+int as_entry_adopt(struct as_catalogue_entry *entry, struct as_object *object,
+                   struct as_program *program, struct as_error *err)
 {
     entry->is_adopted = true;
-    entry->module = (struct assay_catalogue_module){.path = entry->request.file.path,
-                                                    .kind = ASSAY_MODULE_FILE,
-                                                    .object = object,
-                                                    .program = program};
+    entry->module = (struct as_catalogue_module){.path = entry->request.file.path,
+                                                 .kind = AS_MODULE_FILE,
+                                                 .object = object,
+                                                 .program = program};
     as_arena_init(&entry->arena);
     return set_module_program(entry, err);
 }
@@ -119,18 +117,18 @@ void as_entry_unload(struct as_catalogue_entry *entry)
 {
     as_rows_fini(entry);
     if (!entry->is_adopted) {
-        assay_program_free(&entry->module.program);
-        assay_object_close(&entry->module.object);
+        as_program_free(&entry->module.program);
+        as_object_close(&entry->module.object);
     }
     as_vec_fini(&entry->by_start);
     as_vec_fini(&entry->name);
     as_arena_fini(&entry->arena);
-    entry->module = (struct assay_catalogue_module){0};
+    entry->module = (struct as_catalogue_module){0};
 }
 
 /* ---- Size ---------------------------------------------------------------------------------- */
 
-static uint64_t program_size_b(const struct assay_program *program)
+static uint64_t program_size_b(const struct as_program *program)
 {
     return program->code.n * sizeof *program->code.insn +
            program->code.wide_n * sizeof *program->code.wide +
@@ -141,7 +139,7 @@ static uint64_t program_size_b(const struct assay_program *program)
 }
 
 /* Returns the bytes of the block order and of all ids, as if all rows were added. */
-static uint64_t ids_size_b(const struct assay_program *program)
+static uint64_t ids_size_b(const struct as_program *program)
 {
     return (program->body_n + program->loop_n + program->block_n + program->edge_n) *
                sizeof(int64_t) +
@@ -150,8 +148,8 @@ static uint64_t ids_size_b(const struct assay_program *program)
 
 uint64_t as_entry_size_b(const struct as_catalogue_entry *entry)
 {
-    const struct assay_catalogue_module *module = &entry->module;
-    const struct assay_debug *debug = &module->debug;
+    const struct as_catalogue_module *module = &entry->module;
+    const struct as_debug *debug = &module->debug;
     uint64_t size_b =
         sizeof *entry + entry->name.n * sizeof *entry->name.at +
         module->function_n * sizeof *module->function + debug->unit_n * sizeof *debug->unit +

@@ -13,76 +13,76 @@
 static const char *kind_word(const struct as_catalogue_entry *entry)
 {
     switch (entry->module.kind) {
-    case ASSAY_MODULE_VDSO:
+    case AS_MODULE_VDSO:
         return "vdso";
-    case ASSAY_MODULE_KERNEL:
+    case AS_MODULE_KERNEL:
         return "kernel";
-    case ASSAY_MODULE_ANON:
+    case AS_MODULE_ANON:
         return entry->name.n ? "jit" : "anonymous";
-    case ASSAY_MODULE_PYTHON:
+    case AS_MODULE_PYTHON:
         return "python";
-    case ASSAY_MODULE_UNKNOWN:
+    case AS_MODULE_UNKNOWN:
         return "anonymous";
     default:
         break;
     }
     if (!entry->module.object)
         return strstr(entry->module.path, ".so") ? "shared" : "executable";
-    const enum assay_object_type type = assay_object_info(entry->module.object)->type;
-    return type == ASSAY_OBJECT_EXECUTABLE || type == ASSAY_OBJECT_PIE ? "executable" : "shared";
+    const enum as_object_type type = as_object_info(entry->module.object)->type;
+    return type == AS_OBJECT_EXECUTABLE || type == AS_OBJECT_PIE ? "executable" : "shared";
 }
 
-static int add_row(struct as_catalogue_entry *entry, struct assay_error *err)
+static int add_row(struct as_catalogue_entry *entry, struct as_error *err)
 {
-    const struct assay_stream_module *from = &entry->request.file;
-    const struct assay_file_identity *file = &from->file;
+    const struct as_stream_module *from = &entry->request.file;
+    const struct as_file_identity *file = &from->file;
     char id[2 * sizeof file->build_id + 1], path[4096 + 64], kept[4096 + 64];
-    struct assay_row_module row = {.path = from->path, .kind = kind_word(entry)};
+    struct as_row_module row = {.path = from->path, .kind = kind_word(entry)};
     as_hex_encode(id, file->build_id, file->build_id_b);
     row.build_id = file->build_id_b ? id : NULL;
-    if (from->kind == ASSAY_MODULE_UNKNOWN)
+    if (from->kind == AS_MODULE_UNKNOWN)
         row.path = "[unknown]";
-    if (from->kind == ASSAY_MODULE_ANON) {
+    if (from->kind == AS_MODULE_ANON) {
         snprintf(path, sizeof path, "[generated code of process %" PRIu32 "]", entry->request.pid);
         row.path = path;
     }
     row.name = as_path_last(row.path);
     if (entry->module.object) {
-        const struct assay_object_info *info = assay_object_info(entry->module.object);
-        row.size_b = assay_known((int64_t)info->size_b);
+        const struct as_object_info *info = as_object_info(entry->module.object);
+        row.size_b = as_known((int64_t)info->size_b);
         row.has_debug =
-            assay_known(info->debug == ASSAY_DEBUG_EMBEDDED || info->debug == ASSAY_DEBUG_SEPARATE);
+            as_known(info->debug == AS_DEBUG_EMBEDDED || info->debug == AS_DEBUG_SEPARATE);
         if (!row.build_id && info->build_id_b && info->build_id_b <= sizeof file->build_id) {
             as_hex_encode(id, info->build_id, info->build_id_b);
             row.build_id = id;
         }
     }
-    if (!row.build_id && file->known == ASSAY_FILE_SEEN) {
-        row.inode = assay_known((int64_t)file->inode);
-        row.mtime_ns = assay_known(file->mtime_ns);
-        row.size_b = assay_known((int64_t)file->size_b);
+    if (!row.build_id && file->known == AS_FILE_SEEN) {
+        row.inode = as_known((int64_t)file->inode);
+        row.mtime_ns = as_known(file->mtime_ns);
+        row.size_b = as_known((int64_t)file->size_b);
     }
     if (from->kept && entry->request.directory) {
         snprintf(kept, sizeof kept, "%s/%s", as_path_last(entry->request.directory), from->kept);
         row.kept_path = kept;
     }
-    return assay_experiment_add_module(entry->catalogue->experiment, &row, &entry->module_id, err);
+    return as_experiment_add_module(entry->catalogue->experiment, &row, &entry->module_id, err);
 }
 
 static bool is_id_good(const struct as_catalogue_entry *entry)
 {
     return entry->module_id &&
            (entry->is_by_row ||
-            entry->rollbacks == assay_experiment_rollbacks(entry->catalogue->experiment));
+            entry->rollbacks == as_experiment_rollbacks(entry->catalogue->experiment));
 }
 
-int assay_catalogue_row(struct assay_catalogue_module *module, int64_t *id, struct assay_error *err)
+int as_catalogue_row(struct as_catalogue_module *module, int64_t *id, struct as_error *err)
 {
     struct as_catalogue_entry *entry = as_entry_of(module);
     *id = 0;
     if (!is_id_good(entry)) {
         AS_TRY(add_row(entry, err));
-        entry->rollbacks = assay_experiment_rollbacks(entry->catalogue->experiment);
+        entry->rollbacks = as_experiment_rollbacks(entry->catalogue->experiment);
     }
     *id = entry->module_id;
     return 0;
@@ -93,18 +93,18 @@ int assay_catalogue_row(struct assay_catalogue_module *module, int64_t *id, stru
 static uint8_t kind_of_word(const char *word)
 {
     if (strcmp(word, "executable") == 0 || strcmp(word, "shared") == 0)
-        return ASSAY_MODULE_FILE;
+        return AS_MODULE_FILE;
     if (strcmp(word, "vdso") == 0)
-        return ASSAY_MODULE_VDSO;
+        return AS_MODULE_VDSO;
     if (strcmp(word, "kernel") == 0)
-        return ASSAY_MODULE_KERNEL;
+        return AS_MODULE_KERNEL;
     if (strcmp(word, "python") == 0)
-        return ASSAY_MODULE_PYTHON;
-    return strcmp(word, "jit") == 0 ? ASSAY_MODULE_ANON : ASSAY_MODULE_UNKNOWN;
+        return AS_MODULE_PYTHON;
+    return strcmp(word, "jit") == 0 ? AS_MODULE_ANON : AS_MODULE_UNKNOWN;
 }
 
 /* Parses a build id of two hexadecimal digits per byte; stops at the first other character. */
-static void bytes_of(const char *hex, struct assay_file_identity *file)
+static void bytes_of(const char *hex, struct as_file_identity *file)
 {
     char pair[3] = "", *end;
     while (file->build_id_b < sizeof file->build_id && hex[0] && hex[1]) {
@@ -118,55 +118,55 @@ static void bytes_of(const char *hex, struct assay_file_identity *file)
 }
 
 /* Turns the row of a module into a request; its strings live in `arena`. Errors: NOMEM. */
-static int request_of(struct as_arena *arena, struct assay_experiment *experiment,
-                      struct assay_rows *rows, struct assay_catalogue_request *out)
+static int request_of(struct as_arena *arena, struct as_experiment *experiment,
+                      struct as_rows *rows, struct as_catalogue_request *out)
 {
-    const char *path = assay_rows_stored_text(rows, 0), *build_id = assay_rows_text(rows, 1);
-    const char *kind = assay_rows_text(rows, 2), *kept = assay_rows_stored_text(rows, 3);
+    const char *path = as_rows_stored_text(rows, 0), *build_id = as_rows_text(rows, 1);
+    const char *kind = as_rows_text(rows, 2), *kept = as_rows_stored_text(rows, 3);
     out->file.path = as_arena_strndup(arena, path ? path : "", path ? strlen(path) : 0);
     out->file.kind = kind_of_word(kind ? kind : "");
-    struct assay_file_identity *file = &out->file.file;
+    struct as_file_identity *file = &out->file.file;
     bytes_of(build_id ? build_id : "", file);
-    file->inode = (uint64_t)assay_rows_integer(rows, 4);
-    file->mtime_ns = assay_rows_integer(rows, 5);
-    file->size_b = (uint64_t)assay_rows_integer(rows, 6);
-    file->known = file->inode ? ASSAY_FILE_SEEN : ASSAY_FILE_UNSEEN;
+    file->inode = (uint64_t)as_rows_integer(rows, 4);
+    file->mtime_ns = as_rows_integer(rows, 5);
+    file->size_b = (uint64_t)as_rows_integer(rows, 6);
+    file->known = file->inode ? AS_FILE_SEEN : AS_FILE_UNSEEN;
     const char *slash = kept ? strchr(kept, '/') : NULL;
     if (slash) {
         struct as_str directory = {0};
-        as_str_appendf(&directory, "%s/%.*s", assay_experiment_path(experiment),
-                       (int)(slash - kept), kept);
+        as_str_appendf(&directory, "%s/%.*s", as_experiment_path(experiment), (int)(slash - kept),
+                       kept);
         out->directory =
             directory.failed ? NULL : as_arena_strndup(arena, directory.p, directory.n);
         out->file.kept = as_arena_strndup(arena, slash + 1, strlen(slash + 1));
         as_str_fini(&directory);
     }
-    return out->file.path && (!slash || (out->directory && out->file.kept)) ? 0 : ASSAY_ERR_NOMEM;
+    return out->file.path && (!slash || (out->directory && out->file.kept)) ? 0 : AS_ERR_NOMEM;
 }
 
-static int read_row(struct as_arena *arena, struct assay_experiment *experiment, int64_t module_id,
-                    struct assay_catalogue_request *out, struct assay_error *err)
+static int read_row(struct as_arena *arena, struct as_experiment *experiment, int64_t module_id,
+                    struct as_catalogue_request *out, struct as_error *err)
 {
-    struct assay_rows *rows;
-    AS_TRY(assay_rows_open(experiment,
-                           "SELECT path, build_id, kind, kept_path, inode, mtime_ns, size_b"
-                           " FROM module WHERE module_id = ?1",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, module_id);
-    int rc = assay_rows_next(rows, err);
+    struct as_rows *rows;
+    AS_TRY(as_rows_open(experiment,
+                        "SELECT path, build_id, kind, kept_path, inode, mtime_ns, size_b"
+                        " FROM module WHERE module_id = ?1",
+                        &rows, err));
+    as_rows_bind_integer(rows, 1, module_id);
+    int rc = as_rows_next(rows, err);
     if (rc == 0)
-        rc = as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: has no module %" PRId64,
-                          assay_experiment_path(experiment), module_id);
+        rc = as_error_set(err, AS_ERR_NOT_FOUND, "%s: has no module %" PRId64,
+                          as_experiment_path(experiment), module_id);
     else if (rc > 0)
         rc = request_of(arena, experiment, rows, out) < 0 ? as_error_nomem(err, "a module") : 0;
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc;
 }
 
 /* Copies the request of the entry with this row id; false if there is none. It knows more than
  * the row: Python functions, for example. */
-static bool find_request(struct assay_catalogue *c, int64_t module_id,
-                         struct assay_catalogue_request *out)
+static bool find_request(struct as_catalogue *c, int64_t module_id,
+                         struct as_catalogue_request *out)
 {
     bool found = false;
     pthread_mutex_lock(&c->lock);
@@ -181,11 +181,11 @@ static bool find_request(struct assay_catalogue *c, int64_t module_id,
     return found;
 }
 
-int assay_catalogue_open_row(struct assay_catalogue *catalogue, int64_t module_id, double share,
-                             enum assay_catalogue_depth depth, struct assay_catalogue_module **out,
-                             struct assay_error *err)
+int as_catalogue_open_row(struct as_catalogue *catalogue, int64_t module_id, double share,
+                          enum as_catalogue_depth depth, struct as_catalogue_module **out,
+                          struct as_error *err)
 {
-    struct assay_catalogue_request request = {0};
+    struct as_catalogue_request request = {0};
     struct as_arena arena;
     int rc = 0;
     *out = NULL;
@@ -196,7 +196,7 @@ int assay_catalogue_open_row(struct assay_catalogue *catalogue, int64_t module_i
     request.share = share;
     request.depth = depth;
     if (rc == 0)
-        rc = assay_catalogue_open(catalogue, &request, out, err);
+        rc = as_catalogue_open(catalogue, &request, out, err);
     as_arena_fini(&arena);
     if (rc == 0 && !is_known) {
         as_entry_of(*out)->module_id = module_id;

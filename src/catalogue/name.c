@@ -56,7 +56,7 @@ static int add_name(struct as_catalogue_entry *entry, struct name_list *list, ui
     const struct named named = {
         .name = {start, end, as_arena_strndup(&entry->arena, text, strlen(text))},
         .line = list->at.n};
-    return named.name.name ? as_vec_push(&list->at, named) : ASSAY_ERR_NOMEM;
+    return named.name.name ? as_vec_push(&list->at, named) : AS_ERR_NOMEM;
 }
 
 static int read_generated(struct as_catalogue_entry *entry, FILE *f, struct name_list *list)
@@ -92,13 +92,13 @@ static int read_kernel(struct as_catalogue_entry *entry, FILE *f, struct name_li
     return rc;
 }
 
-int as_entry_pythons(struct as_catalogue_entry *entry, struct assay_error *err)
+int as_entry_pythons(struct as_catalogue_entry *entry, struct as_error *err)
 {
     struct name_list list = {0};
     int rc = 0;
     for (size_t i = 0; i < entry->request.python_n && rc == 0; i++) {
-        const struct assay_catalogue_python *from = &entry->request.python[i];
-        rc = add_name(entry, &list, from->address, from->address + ASSAY_PYTHON_LINES, from->name);
+        const struct as_catalogue_python *from = &entry->request.python[i];
+        rc = add_name(entry, &list, from->address, from->address + AS_PYTHON_LINES, from->name);
     }
     if (rc == 0)
         rc = settle_names(entry, &list);
@@ -110,10 +110,10 @@ int as_entry_pythons(struct as_catalogue_entry *entry, struct assay_error *err)
     return rc < 0 ? as_error_nomem(err, entry->module.path) : 0;
 }
 
-int as_entry_names(struct as_catalogue_entry *entry, struct assay_error *err)
+int as_entry_names(struct as_catalogue_entry *entry, struct as_error *err)
 {
     char path[4096 + 64] = "/proc/kallsyms";
-    const bool generated = entry->module.kind == ASSAY_MODULE_ANON;
+    const bool generated = entry->module.kind == AS_MODULE_ANON;
     struct name_list list = {0};
     if (generated && !entry->request.directory)
         return 0;

@@ -9,7 +9,7 @@
 #include "code/base_values.h"
 #include "isa/form.h"
 
-enum { DWARF_BP = ASSAY_UNWIND_RBP, DWARF_SP = ASSAY_UNWIND_RSP };
+enum { DWARF_BP = AS_UNWIND_RBP, DWARF_SP = AS_UNWIND_RSP };
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
 
@@ -17,16 +17,15 @@ static bool is_of_use(const struct as_bases *b, const struct as_storage *place)
 {
     const uint32_t scope = b->variables.variable[place->variable].scope;
 
-    return scope != ASSAY_NONE && place->kind != AS_STORAGE_STATIC && !b->is_system[scope];
+    return scope != AS_NONE && place->kind != AS_STORAGE_STATIC && !b->is_system[scope];
 }
 
-static bool is_in_block(const struct assay_block *block, const struct as_storage *place)
+static bool is_in_block(const struct as_block *block, const struct as_storage *place)
 {
     return place->start < block->start + block->size_b && place->end > block->start;
 }
 
-static int list_block(struct as_bases *b, const struct assay_block *block,
-                      struct as_base_block *out)
+static int list_block(struct as_bases *b, const struct as_block *block, struct as_base_block *out)
 {
     const struct as_data_variables *v = &b->variables;
 
@@ -45,7 +44,7 @@ static int list_block(struct as_bases *b, const struct assay_block *block,
         out->places = n;
         out->place = as_arena_array(&b->arena, const struct as_storage *, n + 1);
         if (!out->place)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
     }
     return 0;
 }
@@ -66,7 +65,7 @@ static int list_fixed(struct as_bases *b)
 
     b->fixed = as_arena_array(&b->arena, const struct as_storage *, v->place_n + 1);
     if (!b->fixed)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t i = 0; i < v->place_n; i++)
         if (v->place[i].kind == AS_STORAGE_STATIC && !v->place[i].part_b)
             b->fixed[b->fixed_n++] = &v->place[i];
@@ -76,11 +75,11 @@ static int list_fixed(struct as_bases *b)
 
 int as_base_places_list(struct as_bases *b)
 {
-    const struct assay_body *body = &b->program->body[b->body];
+    const struct as_body *body = &b->program->body[b->body];
 
     b->block = as_arena_array(&b->arena, struct as_base_block, body->blocks);
     if (!b->block)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t i = 0; i < body->blocks; i++)
         AS_TRY(list_block(b, &b->program->block[body->first_block + i], &b->block[i]));
     return list_fixed(b);
@@ -94,16 +93,16 @@ int as_base_places_list(struct as_bases *b)
 bool as_base_frame_offset(const struct as_bases *b, uint64_t pc, unsigned reg, int64_t disp,
                           int64_t *offset_b)
 {
-    const struct assay_unwind_row *row;
+    const struct as_unwind_row *row;
 
     if ((reg != AS_BASE_SP && reg != AS_BASE_BP) ||
-        assay_object_unwind_row(b->program->object, pc, &row, NULL) < 0 || !row)
+        as_object_unwind_row(b->program->object, pc, &row, NULL) < 0 || !row)
         return false;
-    if (as_frame_is_aligned(b->program->object, row, assay_reg_dwarf(reg))) {
+    if (as_frame_is_aligned(b->program->object, row, as_reg_dwarf(reg))) {
         *offset_b = disp + ALIGNED_B;
         return true;
     }
-    if (row->cfa_kind != ASSAY_CFA_REGISTER || row->cfa_register != assay_reg_dwarf(reg))
+    if (row->cfa_kind != AS_CFA_REGISTER || row->cfa_register != as_reg_dwarf(reg))
         return false;
     *offset_b = disp - row->cfa_value;
     return true;
@@ -124,7 +123,7 @@ static bool tag_variable(struct as_bases *b, uint32_t variable, int64_t before_b
     const struct as_base_object object = {.text = v->name, .type = v->type, .scope = v->scope};
 
     *out = (struct as_base_tag){as_base_object_of(b, object), true, before_b};
-    return out->object != ASSAY_NONE;
+    return out->object != AS_NONE;
 }
 
 static bool covers_byte(const struct as_bases *b, const struct as_storage *place, int64_t before_b)
@@ -146,8 +145,7 @@ bool as_base_frame_variable(struct as_bases *b, uint32_t block, uint64_t pc, uns
         const struct as_storage *place = in->place[i];
         const bool in_frame = place->kind == AS_STORAGE_FRAME;
         const int64_t before_b = (in_frame ? offset_b : disp) - place->offset_b;
-        if ((!in_frame &&
-             (place->kind != AS_STORAGE_MEMORY || place->reg != assay_reg_dwarf(reg))) ||
+        if ((!in_frame && (place->kind != AS_STORAGE_MEMORY || place->reg != as_reg_dwarf(reg))) ||
             place->behind || !holds_at(b, place, pc) || !covers_byte(b, place, before_b))
             continue;
         return tag_variable(b, place->variable, before_b + place->part_b, out);
@@ -167,7 +165,7 @@ bool as_base_behind(struct as_bases *b, uint32_t block, uint64_t pc, unsigned re
         const bool here = place->kind == AS_STORAGE_FRAME
                               ? frame && place->offset_b == offset_b
                               : place->kind == AS_STORAGE_MEMORY &&
-                                    place->reg == assay_reg_dwarf(reg) && place->offset_b == disp;
+                                    place->reg == as_reg_dwarf(reg) && place->offset_b == disp;
         if (here && place->behind && holds_at(b, place, pc))
             return tag_variable(b, place->variable, place->part_b, out);
     }
@@ -181,12 +179,12 @@ static bool declared_variable(struct as_bases *b, uint64_t address, struct as_ba
                               uint32_t *root)
 {
     const struct as_data_variables *v = &b->variables;
-    const struct assay_symbol *symbol;
-    const uint32_t number = assay_object_data_symbol(b->program->object, address);
+    const struct as_symbol *symbol;
+    const uint32_t number = as_object_data_symbol(b->program->object, address);
 
-    if (number == ASSAY_NONE)
+    if (number == AS_NONE)
         return false;
-    assay_object_symbols(b->program->object, &symbol);
+    as_object_symbols(b->program->object, &symbol);
     symbol += number;
     for (uint32_t i = 0; i < v->variable_n; i++) {
         if (!v->variable[i].linked || strcmp(v->variable[i].linked, symbol->name) != 0)
@@ -231,7 +229,7 @@ static bool tag_memory(struct as_bases *b, const struct as_storage *place, struc
     object.loose = type.kind != AS_TYPE_ARRAY && !(type.is_fortran && type.kind == AS_TYPE_RECORD);
     *out =
         (struct as_base_tag){as_base_object_of(b, object), true, place->part_b - place->offset_b};
-    return out->object != ASSAY_NONE;
+    return out->object != AS_NONE;
 }
 
 /* ---- Registers ------------------------------------------------------------------------------- */
@@ -271,7 +269,7 @@ static unsigned register_of(unsigned dwarf)
 {
     unsigned reg = 0;
 
-    while (reg < AS_BASE_REGISTERS && assay_reg_dwarf(reg) != dwarf)
+    while (reg < AS_BASE_REGISTERS && as_reg_dwarf(reg) != dwarf)
         reg++;
     return reg;
 }
@@ -282,18 +280,18 @@ static unsigned register_of(unsigned dwarf)
  */
 static bool is_computed(const struct as_bases *b, uint64_t pc, unsigned reg)
 {
-    const struct assay_insn *insn = &b->program->code.insn[b->first_insn];
+    const struct as_insn *insn = &b->program->code.insn[b->first_insn];
     const size_t i = as_first_not(k, b->insns, insn[k].address + insn[k].length < pc);
     assert(i + 1 >= b->insns ||
            insn[i].address <= insn[i + 1].address); /* code of a body ascends */
-    struct assay_effects effects;
+    struct as_effects effects;
 
     if (i == b->insns || insn[i].address + insn[i].length != pc)
         return false;
-    const struct assay_form *form = as_form_of(&insn[i]);
-    assay_insn_effects(&insn[i], &effects);
-    return assay_regset_has(effects.written, reg) && form->insn_class != ASSAY_CLASS_EXTEND &&
-           (form->insn_class != ASSAY_CLASS_MOVE || form->operand[1].kind == ASSAY_OPERAND_IMM);
+    const struct as_form *form = as_form_of(&insn[i]);
+    as_insn_effects(&insn[i], &effects);
+    return as_regset_has(effects.written, reg) && form->insn_class != AS_CLASS_EXTEND &&
+           (form->insn_class != AS_CLASS_MOVE || form->operand[1].kind == AS_OPERAND_IMM);
 }
 
 /* True for a variable that the code computes twice, or computes after it has a value. */
@@ -317,16 +315,16 @@ static bool is_changed(const struct as_bases *b, uint32_t variable)
     return n > 1 || (n == 1 && first < computed);
 }
 
-/* The innermost of two variables; ASSAY_NONE: they are of one scope. `best` may be NONE. */
+/* The innermost of two variables; AS_NONE: they are of one scope. `best` may be NONE. */
 static uint32_t inner_variable(const struct as_bases *b, uint32_t best, uint32_t other)
 {
     const struct as_data_variable *v = b->variables.variable;
 
-    if (best == ASSAY_NONE || best == other)
+    if (best == AS_NONE || best == other)
         return other;
     const uint32_t x = v[best].scope, y = v[other].scope;
     if (x == y || b->variables.scope[x].depth == b->variables.scope[y].depth)
-        return ASSAY_NONE;
+        return AS_NONE;
     return b->variables.scope[x].depth > b->variables.scope[y].depth ? best : other;
 }
 
@@ -344,28 +342,28 @@ uint32_t as_base_number_of(const struct as_bases *b, uint32_t block, uint64_t pc
                            uint64_t use, int64_t *constant)
 {
     const struct as_base_block *in = &b->block[block];
-    uint32_t best = ASSAY_NONE;
+    uint32_t best = AS_NONE;
     bool found = false;
 
     for (uint32_t i = 0; i < in->places; i++) {
         const struct as_storage *place = in->place[i];
         if (place->kind != AS_STORAGE_VALUE || register_of(place->reg) != reg ||
-            !may_name(b, place, pc, use) || (found && best == ASSAY_NONE))
+            !may_name(b, place, pc, use) || (found && best == AS_NONE))
             continue;
         best = inner_variable(b, best, place->variable);
         *constant = place->offset_b;
         found = true;
     }
-    return best != ASSAY_NONE && !is_changed(b, best) ? best : ASSAY_NONE;
+    return best != AS_NONE && !is_changed(b, best) ? best : AS_NONE;
 }
 
 uint32_t as_base_number_at(const struct as_bases *b, uint32_t block, uint64_t pc,
-                           const struct assay_memory *memory, uint64_t use)
+                           const struct as_memory *memory, uint64_t use)
 {
     const struct as_base_block *in = &b->block[block];
     int64_t offset_b = 0;
     const bool frame = as_base_frame_offset(b, pc, memory->base, memory->disp, &offset_b);
-    uint32_t best = ASSAY_NONE;
+    uint32_t best = AS_NONE;
     bool found = false;
 
     for (uint32_t i = 0; i < in->places; i++) {
@@ -375,12 +373,12 @@ uint32_t as_base_number_at(const struct as_bases *b, uint32_t block, uint64_t pc
                               : place->kind == AS_STORAGE_MEMORY &&
                                     register_of(place->reg) == memory->base &&
                                     place->offset_b == memory->disp;
-        if (!here || !may_name(b, place, pc, use) || (found && best == ASSAY_NONE))
+        if (!here || !may_name(b, place, pc, use) || (found && best == AS_NONE))
             continue;
         best = inner_variable(b, best, place->variable);
         found = true;
     }
-    return best != ASSAY_NONE && !is_changed(b, best) ? best : ASSAY_NONE;
+    return best != AS_NONE && !is_changed(b, best) ? best : AS_NONE;
 }
 
 void as_base_places_apply(struct as_bases *b, uint32_t block, uint64_t pc,

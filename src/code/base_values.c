@@ -25,7 +25,7 @@ uint32_t as_base_root_meeting(const struct as_bases *b, uint32_t block, unsigned
 
 uint32_t as_base_root_variable(const struct as_bases *b, uint32_t variable)
 {
-    const struct assay_body *body = &b->program->body[b->body];
+    const struct as_body *body = &b->program->body[b->body];
 
     return as_base_root_meeting(b, body->first_block + body->blocks, 0) + variable;
 }
@@ -113,7 +113,7 @@ static void tag_sum(const struct as_bases *b, struct as_base_value *out)
     if (out->unknown || out->parts != 1 || out->part[0].factor != 1)
         return;
     const uint32_t object = b->root[out->part[0].root].object;
-    if (object != ASSAY_NONE)
+    if (object != AS_NONE)
         out->tag[out->tags++] = (struct as_base_tag){.object = object};
 }
 
@@ -201,7 +201,7 @@ bool as_base_merge(struct as_bases *b, struct as_base_value *into, const struct 
     }
     const bool is_met = into->parts == 1 && into->part[0].root == root && into->part[0].factor == 1;
     if (!numbers)
-        mark_pointer(b, root, ASSAY_NONE);
+        mark_pointer(b, root, AS_NONE);
     if (is_met)
         return changed;
     into->part[0] = (struct as_base_part){root, 1};
@@ -239,11 +239,11 @@ uint32_t as_base_object_of(struct as_bases *b, struct as_base_object object)
             return i;
     }
     if (b->object.n == OBJECTS_MOST)
-        return ASSAY_NONE;
+        return AS_NONE;
     object.text = as_arena_strndup(&b->arena, object.text, strlen(object.text));
     if (!object.text || as_vec_push(&b->object, object) < 0) {
         b->failed = true;
-        return ASSAY_NONE;
+        return AS_NONE;
     }
     return (uint32_t)b->object.n - 1;
 }
@@ -276,7 +276,7 @@ static bool pointed_by(struct as_bases *b, const struct as_base_object *from, co
         return false;
     }
     *out = (struct as_base_tag){.object = as_base_object_of(b, to), .exact = true};
-    return out->object != ASSAY_NONE;
+    return out->object != AS_NONE;
 }
 
 bool as_base_loaded(struct as_bases *b, const struct as_base_tag *at, struct as_base_tag *out)

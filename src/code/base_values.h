@@ -51,7 +51,7 @@ struct as_base_state {
 struct as_base_object {
     const char *text;
     struct as_type_ref type;
-    uint32_t scope; /* scope of the variable, or ASSAY_NONE */
+    uint32_t scope; /* scope of the variable, or AS_NONE */
     bool through;   /* a pointer points to the object: it may hold several elements of `type` */
     bool loose;     /* the memory holds a copy of the variable now, but may be another object */
 };
@@ -59,7 +59,7 @@ struct as_base_object {
 /* A pointer with a number and no known value. */
 struct as_base_root {
     bool is_pointer; /* a tag proves that it is a pointer; otherwise it is treated as a number */
-    uint32_t object; /* object that the pointer points into, or ASSAY_NONE */
+    uint32_t object; /* object that the pointer points into, or AS_NONE */
 };
 
 struct as_base_word {
@@ -73,7 +73,7 @@ struct as_base_block {
 };
 
 struct as_bases {
-    const struct assay_program *program;
+    const struct as_program *program;
     uint32_t body, first_insn, insns;
     struct as_data_variables variables;
     bool *is_system; /* by scope: a system header declares the scope */
@@ -127,7 +127,7 @@ void as_base_tag_add(struct as_bases *b, struct as_base_value *value, struct as_
 
 /* ---- Objects --------------------------------------------------------------------------------- */
 
-/* Returns the number of an object and adds the object if it is new. Returns ASSAY_NONE if the table
+/* Returns the number of an object and adds the object if it is new. Returns AS_NONE if the table
  * is full or memory is short (`failed`). */
 uint32_t as_base_object_of(struct as_bases *b, struct as_base_object object);
 
@@ -142,21 +142,21 @@ struct as_base_step {
     struct as_bases *b;
     struct as_base_state *state;
     uint32_t block, insn; /* index in the body; index in the program */
-    const struct assay_insn *at;
-    const struct assay_form *form;
+    const struct as_insn *at;
+    const struct as_form *form;
 };
 
 /* Changes the state to that after the instruction. */
 void as_base_step_run(struct as_base_step *step);
 /* Returns the address of a memory operand of the instruction. */
-struct as_base_value as_base_step_address(struct as_base_step *step, const struct assay_memory *m);
+struct as_base_value as_base_step_address(struct as_base_step *step, const struct as_memory *m);
 
 /* ---- Blocks (bases.c) ------------------------------------------------------------------------ */
 
 /* Runs a block from its start up to instruction `until` of the program, which is not run. */
 void as_base_run_block(struct as_bases *b, uint32_t block, uint32_t until,
                        struct as_base_state *state);
-/* Returns the block of the body that contains an instruction, or ASSAY_NONE. */
+/* Returns the block of the body that contains an instruction, or AS_NONE. */
 uint32_t as_base_block_of(const struct as_bases *b, uint32_t insn);
 /* Returns a name as the source has it, or NULL if there is none. "this->u" is "u" in the source;
  * "this" alone does not name an array. */
@@ -164,19 +164,19 @@ const char *as_base_plain_text(const char *text);
 
 /* ---- Places (base_places.c) ------------------------------------------------------------------ */
 
-/* Lists the storage of variables that is valid in each block. Returns 0 or ASSAY_ERR_NOMEM. */
+/* Lists the storage of variables that is valid in each block. Returns 0 or AS_ERR_NOMEM. */
 int as_base_places_list(struct as_bases *b);
 /* Tags the registers that hold a pointer variable or the address of a variable at `pc`. */
 void as_base_places_apply(struct as_bases *b, uint32_t block, uint64_t pc,
                           struct as_base_state *state);
 /*
- * Return the integer variable, visible at `use`, with a known value at `pc`, or ASSAY_NONE. The
+ * Return the integer variable, visible at `use`, with a known value at `pc`, or AS_NONE. The
  * value is `reg` - *constant, or the number at `memory`. The code must not change the variable.
  */
 uint32_t as_base_number_of(const struct as_bases *b, uint32_t block, uint64_t pc, unsigned reg,
                            uint64_t use, int64_t *constant);
 uint32_t as_base_number_at(const struct as_bases *b, uint32_t block, uint64_t pc,
-                           const struct assay_memory *memory, uint64_t use);
+                           const struct as_memory *memory, uint64_t use);
 /* Frame offsets of a function that aligns its stack are below this value. */
 #define AS_BASE_ALIGNED_MOST (INT64_MIN / 8)
 

@@ -30,8 +30,8 @@ static const struct as_base_value unknown_value = {.unknown = true};
 void as_base_run_block(struct as_bases *b, uint32_t block, uint32_t until,
                        struct as_base_state *state)
 {
-    const struct assay_program *p = b->program;
-    const struct assay_block *at = &p->block[p->body[b->body].first_block + block];
+    const struct as_program *p = b->program;
+    const struct as_block *at = &p->block[p->body[b->body].first_block + block];
 
     for (uint32_t i = at->first_insn; i < at->first_insn + at->insns; i++) {
         struct as_base_step s = {b, state, block, i, &p->code.insn[i], NULL};
@@ -68,21 +68,20 @@ static bool merge_base_state(struct as_bases *b, uint32_t block, const struct as
 /* Walks all blocks once until nothing changes. Returns false if a block needs too many visits. */
 static bool run_round(struct as_bases *b, uint32_t *queue, uint8_t *visits, bool *waits)
 {
-    const struct assay_program *p = b->program;
-    const struct assay_body *body = &p->body[b->body];
+    const struct as_program *p = b->program;
+    const struct as_body *body = &p->body[b->body];
     struct as_base_state state;
     uint32_t from = 0, n = 0;
 
     memset(visits, 0, body->blocks);
     for (uint32_t i = 0; i < body->blocks; i++) {
-        const struct assay_block *block = &p->block[body->first_block + i];
+        const struct as_block *block = &p->block[body->first_block + i];
         b->in[i].reached = false;
         waits[i] = false;
-        if (!(block->bits & (ASSAY_BLOCK_ENTRY | ASSAY_BLOCK_SECOND | ASSAY_BLOCK_LANDING)) &&
-            block->preds)
+        if (!(block->bits & (AS_BLOCK_ENTRY | AS_BLOCK_SECOND | AS_BLOCK_LANDING)) && block->preds)
             continue;
         start_state(&b->in[i]);
-        if (!(block->bits & ASSAY_BLOCK_ENTRY))
+        if (!(block->bits & AS_BLOCK_ENTRY))
             for (unsigned k = 0; k < AS_BASE_REGISTERS; k++)
                 b->in[i].at[k] = unknown_value;
         waits[i] = true;
@@ -90,12 +89,12 @@ static bool run_round(struct as_bases *b, uint32_t *queue, uint8_t *visits, bool
     }
     while (from < n && !b->failed) {
         const uint32_t at = queue[from++ % body->blocks];
-        const struct assay_block *block = &p->block[body->first_block + at];
+        const struct as_block *block = &p->block[body->first_block + at];
         waits[at] = false;
         if (visits[at]++ == VISITS_MOST)
             return false;
         state = b->in[at];
-        as_base_run_block(b, at, ASSAY_NONE, &state);
+        as_base_run_block(b, at, AS_NONE, &state);
         for (uint32_t e = 0; e < block->succs; e++) {
             const uint32_t to = p->succ[block->first_succ + e].block - body->first_block;
             if (to >= body->blocks || !merge_base_state(b, to, &state) || waits[to])
@@ -112,17 +111,17 @@ static void find_escaped(struct as_bases *b)
 {
     b->escaped_b = INT64_MAX;
     for (uint32_t i = 0; i < b->insns; i++) {
-        const struct assay_insn *at = &b->program->code.insn[b->first_insn + i];
-        const struct assay_form *form = as_form_of(at);
-        const bool copies = form->insn_class == ASSAY_CLASS_MOVE && form->operands == 2 &&
-                            form->operand[1].kind == ASSAY_OPERAND_REG &&
+        const struct as_insn *at = &b->program->code.insn[b->first_insn + i];
+        const struct as_form *form = as_form_of(at);
+        const bool copies = form->insn_class == AS_CLASS_MOVE && form->operands == 2 &&
+                            form->operand[1].kind == AS_OPERAND_REG &&
                             at->reg[form->operand[1].slot] == AS_BASE_SP;
         int64_t offset_b;
-        if (copies && form->operand[0].kind == ASSAY_OPERAND_REG && at->reg[0] == AS_BASE_BP)
+        if (copies && form->operand[0].kind == AS_OPERAND_REG && at->reg[0] == AS_BASE_BP)
             continue;
         if (copies)
             b->escaped_b = INT64_MIN;
-        if (form->insn_class != ASSAY_CLASS_LEA ||
+        if (form->insn_class != AS_CLASS_LEA ||
             (at->base != AS_BASE_SP && at->base != AS_BASE_BP) || at->reg[0] == AS_BASE_SP)
             continue;
         if (!as_base_frame_offset(b, at->address, at->base, at->disp, &offset_b)) {
@@ -140,42 +139,42 @@ static bool is_system_scope(const struct as_bases *b, uint32_t scope)
 {
     const uint32_t file = b->variables.scope[scope].file;
 
-    return file < b->program->debug.file_n && assay_source_is_system(b->program->debug.file[file]);
+    return file < b->program->debug.file_n && as_source_is_system(b->program->debug.file[file]);
 }
 
 static int make_tables(struct as_bases *b)
 {
-    const struct assay_body *body = &b->program->body[b->body];
+    const struct as_body *body = &b->program->body[b->body];
 
     b->is_system = as_arena_array(&b->arena, bool, b->variables.scope_n + 1);
     b->root = as_arena_array(&b->arena, struct as_base_root, as_base_roots(b) + 1);
     b->in = as_arena_array(&b->arena, struct as_base_state, body->blocks);
     if (!b->is_system || !b->root || !b->in)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t i = 0; i < b->variables.scope_n; i++)
         b->is_system[i] = is_system_scope(b, i);
     for (size_t i = 0; i < as_base_roots(b); i++)
-        b->root[i].object = ASSAY_NONE;
+        b->root[i].object = AS_NONE;
     return as_base_places_list(b);
 }
 
 /* Runs rounds until no root turns into a pointer. Sets `*good` to false if a limit ended the
- * analysis. Returns 0 or ASSAY_ERR_NOMEM. */
+ * analysis. Returns 0 or AS_ERR_NOMEM. */
 static int run_rounds(struct as_bases *b, bool *good)
 {
-    const struct assay_body *body = &b->program->body[b->body];
+    const struct as_body *body = &b->program->body[b->body];
     uint32_t *queue = as_arena_array(&b->arena, uint32_t, body->blocks);
     uint8_t *visits = as_arena_array(&b->arena, uint8_t, body->blocks);
     bool *waits = as_arena_array(&b->arena, bool, body->blocks);
 
     *good = false;
     if (!queue || !visits || !waits)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     find_escaped(b);
     for (unsigned round = 0; round < ROUNDS_MOST; round++) {
         b->changed = false;
         if (!run_round(b, queue, visits, waits) || b->failed)
-            return b->failed ? ASSAY_ERR_NOMEM : 0;
+            return b->failed ? AS_ERR_NOMEM : 0;
         if (!b->changed) {
             *good = true;
             return 0;
@@ -190,12 +189,12 @@ static int run_rounds(struct as_bases *b, bool *good)
  * false if the body has none or exceeds a limit. */
 static bool list_insns(struct as_bases *b)
 {
-    const struct assay_program *p = b->program;
-    const struct assay_body *body = &p->body[b->body];
-    uint32_t low = ASSAY_NONE, high = 0;
+    const struct as_program *p = b->program;
+    const struct as_body *body = &p->body[b->body];
+    uint32_t low = AS_NONE, high = 0;
 
     for (uint32_t i = 0; i < body->blocks; i++) {
-        const struct assay_block *block = &p->block[body->first_block + i];
+        const struct as_block *block = &p->block[body->first_block + i];
         low = block->first_insn < low ? block->first_insn : low;
         high = block->first_insn + block->insns > high ? block->first_insn + block->insns : high;
     }
@@ -204,10 +203,10 @@ static bool list_insns(struct as_bases *b)
     return body->blocks && body->blocks <= BLOCKS_MOST && b->insns && b->insns <= INSNS_MOST;
 }
 
-static int make_bases(struct as_bases *b, bool *good, struct assay_error *err)
+static int make_bases(struct as_bases *b, bool *good, struct as_error *err)
 {
-    const struct assay_code *code = &b->program->code;
-    const struct assay_insn *last;
+    const struct as_code *code = &b->program->code;
+    const struct as_insn *last;
 
     *good = false;
     if (!b->program->object || !list_insns(b))
@@ -223,8 +222,8 @@ static int make_bases(struct as_bases *b, bool *good, struct assay_error *err)
     return rc < 0 ? as_error_nomem(err, "the names of operands") : 0;
 }
 
-int as_bases_new(const struct assay_program *program, uint32_t body, struct as_bases **out,
-                 struct assay_error *err)
+int as_bases_new(const struct as_program *program, uint32_t body, struct as_bases **out,
+                 struct as_error *err)
 {
     bool good = false;
 
@@ -266,12 +265,12 @@ const char *as_base_plain_text(const char *text)
 
 static bool is_visible(const struct as_bases *b, const struct as_base_object *object, uint64_t pc)
 {
-    return object->scope == ASSAY_NONE || as_scope_holds(&b->variables, object->scope, pc);
+    return object->scope == AS_NONE || as_scope_holds(&b->variables, object->scope, pc);
 }
 
 static uint32_t depth_of(const struct as_bases *b, const struct as_base_object *object)
 {
-    return object->scope == ASSAY_NONE ? 0 : 1 + b->variables.scope[object->scope].depth;
+    return object->scope == AS_NONE ? 0 : 1 + b->variables.scope[object->scope].depth;
 }
 
 /* Returns the innermost visible variable of the tags. Returns NULL if there is none, or if two have
@@ -298,25 +297,25 @@ static const struct as_base_object *choose_object(const struct as_bases *b,
 
 uint32_t as_base_block_of(const struct as_bases *b, uint32_t insn)
 {
-    const struct assay_program *p = b->program;
-    const struct assay_body *body = &p->body[b->body];
+    const struct as_program *p = b->program;
+    const struct as_body *body = &p->body[b->body];
     uint32_t block = 0;
 
     while (block < body->blocks && insn - p->block[body->first_block + block].first_insn >=
                                        p->block[body->first_block + block].insns)
         block++;
-    return block < body->blocks ? block : ASSAY_NONE;
+    return block < body->blocks ? block : AS_NONE;
 }
 
 bool as_bases_name(const struct as_bases *bases, uint32_t insn, unsigned operand,
                    struct as_base_name *out)
 {
-    const struct assay_program *p = bases->program;
+    const struct as_program *p = bases->program;
     const uint32_t block = as_base_block_of(bases, insn);
-    struct assay_memory memory[2];
+    struct as_memory memory[2];
 
-    if (block == ASSAY_NONE || !bases->in[block].reached ||
-        assay_insn_memory(&p->code, &p->code.insn[insn], memory) <= (int)operand)
+    if (block == AS_NONE || !bases->in[block].reached ||
+        as_insn_memory(&p->code, &p->code.insn[insn], memory) <= (int)operand)
         return false;
     struct as_base_state state = bases->in[block];
     struct as_bases *b = (struct as_bases *)bases; /* this walk makes no new objects */

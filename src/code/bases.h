@@ -14,10 +14,10 @@ struct as_bases; /* bases of one body; they borrow the program and are read-only
 /*
  * Follows pointers through the instructions of a body. Sets `*out` to NULL if the body has no
  * variables or too much code. The caller frees `*out` with as_bases_free. Returns 0 or
- * ASSAY_ERR_NOMEM.
+ * AS_ERR_NOMEM.
  */
-int as_bases_new(const struct assay_program *program, uint32_t body, struct as_bases **out,
-                 struct assay_error *err);
+int as_bases_new(const struct as_program *program, uint32_t body, struct as_bases **out,
+                 struct as_error *err);
 void as_bases_free(struct as_bases **bases); /* sets the pointer to NULL; accepts NULL */
 
 enum { AS_BASE_TEXT_B = 256 };
@@ -28,7 +28,7 @@ struct as_base_name {
     bool through; /* the variable is a pointer: several elements of `type` may follow */
 };
 
-/* Finds the variable that memory operand `operand` (of assay_insn_memory) of instruction `insn`
+/* Finds the variable that memory operand `operand` (of as_insn_memory) of instruction `insn`
  * accesses. `insn` is an index into the program's code. Returns false if no variable is proved. */
 bool as_bases_name(const struct as_bases *bases, uint32_t insn, unsigned operand,
                    struct as_base_name *out);
@@ -44,5 +44,5 @@ struct as_extent_name {
  * is not 0. Returns false if no name is proved.
  */
 bool as_bases_extent(const struct as_bases *bases, uint32_t insn,
-                     const struct assay_register_stride *stride, struct as_extent_name *out);
+                     const struct as_register_stride *stride, struct as_extent_name *out);
 #endif

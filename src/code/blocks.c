@@ -23,14 +23,14 @@ static uint8_t block_bits(const struct as_walk *walk, uint16_t first, uint16_t l
 {
     unsigned bits = 0;
     if (start == walk->b->region.at[walk->body->head].start)
-        bits |= ASSAY_BLOCK_ENTRY;
-    bits |= first & AS_MARK_PAD ? ASSAY_BLOCK_LANDING : 0;
-    bits |= first & AS_MARK_DEAD ? ASSAY_BLOCK_UNREACHED : 0;
-    bits |= last & AS_MARK_UNRESOLVED ? ASSAY_BLOCK_UNRESOLVED : 0;
-    bits |= has_call ? ASSAY_BLOCK_CALL : 0;
-    bits |= last & AS_MARK_NORETURN ? ASSAY_BLOCK_NORETURN : 0;
-    bits |= last & AS_MARK_RETURN ? ASSAY_BLOCK_RETURN : 0;
-    bits |= last & AS_MARK_TAILCALL ? ASSAY_BLOCK_TAILCALL : 0;
+        bits |= AS_BLOCK_ENTRY;
+    bits |= first & AS_MARK_PAD ? AS_BLOCK_LANDING : 0;
+    bits |= first & AS_MARK_DEAD ? AS_BLOCK_UNREACHED : 0;
+    bits |= last & AS_MARK_UNRESOLVED ? AS_BLOCK_UNRESOLVED : 0;
+    bits |= has_call ? AS_BLOCK_CALL : 0;
+    bits |= last & AS_MARK_NORETURN ? AS_BLOCK_NORETURN : 0;
+    bits |= last & AS_MARK_RETURN ? AS_BLOCK_RETURN : 0;
+    bits |= last & AS_MARK_TAILCALL ? AS_BLOCK_TAILCALL : 0;
     return (uint8_t)bits;
 }
 
@@ -46,8 +46,8 @@ static uint32_t make_block(const struct as_walk *walk, uint32_t leader, size_t f
         seen |= mark[at++];
     } while (!(seen & AS_MARK_END) && at < positions &&
              (mark[at] & (AS_MARK_LEADER | AS_MARK_REACHED)) == AS_MARK_REACHED);
-    const struct assay_insn *insn = &walk->b->program->code.insn[first_insn];
-    const struct assay_insn *end = &insn[at - leader - 1];
+    const struct as_insn *insn = &walk->b->program->code.insn[first_insn];
+    const struct as_insn *end = &insn[at - leader - 1];
     *out = (struct as_flow_block){
         .start = insn->address,
         .size_b = (uint32_t)(end->address + end->length - insn->address),
@@ -67,7 +67,7 @@ static int copy_callees(const struct as_walk *walk, struct as_arena *arena, stru
         return 0;
     out->callee = as_arena_alloc(arena, sizeof *out->callee * out->callees, sizeof *out->callee);
     if (!out->callee)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     if (walk->tail.n)
         memcpy(out->callee, walk->tail.at, sizeof *out->callee * walk->tail.n);
     if (walk->callee.n)
@@ -90,7 +90,7 @@ static uint32_t make_blocks(struct as_walk *walk, struct as_flow *out)
         i = make_block(walk, i, as_walk_insn(walk, i), block);
         walk->last.at[out->blocks] = i - 1;
         falls += !(mark[i - 1] & AS_MARK_END) && i < walk->positions;
-        if (block->bits & ASSAY_BLOCK_ENTRY)
+        if (block->bits & AS_BLOCK_ENTRY)
             out->entry = out->blocks;
         out->blocks++;
     }
@@ -128,8 +128,7 @@ static void make_edges(const struct as_walk *walk, struct as_flow *out)
                                                                 walk->edge.at[e].kind};
             order_edges(out->edge + block->first_edge, out->edges - block->first_edge);
         } else if (last + 1 < walk->positions) {
-            out->edge[out->edges++] =
-                (struct as_flow_edge){walk->block.at[last + 1], ASSAY_EDGE_FALL};
+            out->edge[out->edges++] = (struct as_flow_edge){walk->block.at[last + 1], AS_EDGE_FALL};
         }
         block->edges = out->edges - block->first_edge;
     }
@@ -138,7 +137,7 @@ static void make_edges(const struct as_walk *walk, struct as_flow *out)
 int as_walk_blocks(struct as_walk *walk, struct as_arena *arena, struct as_flow *out)
 {
     *out = (struct as_flow){
-        .entry = ASSAY_NONE,
+        .entry = AS_NONE,
         .jumps = walk->jumps,
         .tables = walk->tables,
         .calls = walk->calls,
@@ -149,11 +148,11 @@ int as_walk_blocks(struct as_walk *walk, struct as_arena *arena, struct as_flow 
     AS_TRY(as_vec_reserve(&walk->last, walk->leaders));
     out->block = as_arena_fresh(arena, struct as_flow_block, (size_t)walk->leaders + 1);
     if (!out->block)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     const size_t edges = walk->edge.n + make_blocks(walk, out);
     out->edge = as_arena_fresh(arena, struct as_flow_edge, edges + 1);
     if (!out->edge)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     make_edges(walk, out);
     return 0;
 }

@@ -3,7 +3,7 @@
  * The code of one binary: function bodies, basic blocks, edges and loops. Loops have source, paths,
  * data dependences and memory streams. Found statically, in optimised and stripped code.
  *
- * All tables are flat and refer to each other by index (ASSAY_NONE = none). They are ordered by
+ * All tables are flat and refer to each other by index (AS_NONE = none). They are ordered by
  * address and do not depend on the number of threads. Unknown facts are marked (unresolved jump,
  * irreducible loop, path limit), never guessed and never left out.
  *
@@ -24,47 +24,47 @@
 
 /* ---- Bodies ------------------------------------------------------------------------------ */
 
-enum assay_body_bits {
-    ASSAY_BODY_NORETURN = 1 << 0,   /* no return is reached: exit, abort, throw helpers */
-    ASSAY_BODY_UNRESOLVED = 1 << 1, /* has an indirect jump with unknown targets */
-    ASSAY_BODY_OUTLINED = 1 << 2,   /* body of a parallel construct; parent = the function */
-    ASSAY_BODY_STUB = 1 << 3,       /* PLT entry */
-    ASSAY_BODY_LANDING = 1 << 4,    /* has exception landing pads */
-    ASSAY_BODY_GUESSED = 1 << 5     /* start known only as a call target or from the entry point */
+enum as_body_bits {
+    AS_BODY_NORETURN = 1 << 0,   /* no return is reached: exit, abort, throw helpers */
+    AS_BODY_UNRESOLVED = 1 << 1, /* has an indirect jump with unknown targets */
+    AS_BODY_OUTLINED = 1 << 2,   /* body of a parallel construct; parent = the function */
+    AS_BODY_STUB = 1 << 3,       /* PLT entry */
+    AS_BODY_LANDING = 1 << 4,    /* has exception landing pads */
+    AS_BODY_GUESSED = 1 << 5     /* start known only as a call target or from the entry point */
 };
 
 /* One body of code: a function with its cold parts; aliases and folded copies are its names. */
-struct assay_body {
+struct as_body {
     const char *name; /* preferred linkage name, or "func_<hex>" */
     uint64_t entry;
     uint64_t size_b;      /* bytes of all its blocks */
-    uint32_t function;    /* index into assay_object_functions or ASSAY_NONE */
+    uint32_t function;    /* index into as_object_functions or AS_NONE */
     uint32_t first_block; /* its blocks stand together, by address; entry block may not be first */
     uint32_t blocks;
     uint32_t entry_block;
     uint32_t first_loop; /* its loops stand together: by header address, outer before inner */
     uint32_t loops;
-    uint32_t parent; /* outlined bodies: the body they belong to, else ASSAY_NONE */
+    uint32_t parent; /* outlined bodies: the body they belong to, else AS_NONE */
     uint32_t names;  /* symbols for this body: 1 + aliases; 0 when it has none */
-    uint8_t bits;    /* assay_body_bits */
-    uint8_t origin;  /* assay_function_origin */
+    uint8_t bits;    /* as_body_bits */
+    uint8_t origin;  /* as_function_origin */
 };
 
 /* ---- Blocks and edges -------------------------------------------------------------------- */
 
-enum assay_block_bits {
-    ASSAY_BLOCK_ENTRY = 1 << 0,      /* entry of its body */
-    ASSAY_BLOCK_LANDING = 1 << 1,    /* exception landing pad */
-    ASSAY_BLOCK_UNRESOLVED = 1 << 2, /* ends in an indirect jump with unknown targets */
-    ASSAY_BLOCK_UNREACHED = 1 << 3,  /* no path from an entry was found (padding is not a block) */
-    ASSAY_BLOCK_CALL = 1 << 4,       /* ends in (or holds) a call */
-    ASSAY_BLOCK_NORETURN = 1 << 5,   /* ends in a call that does not return */
-    ASSAY_BLOCK_RETURN = 1 << 6,
-    ASSAY_BLOCK_TAILCALL = 1 << 7, /* ends in a jump to another body */
-    ASSAY_BLOCK_SECOND = 1 << 8    /* other bodies enter it there, or calls of its own */
+enum as_block_bits {
+    AS_BLOCK_ENTRY = 1 << 0,      /* entry of its body */
+    AS_BLOCK_LANDING = 1 << 1,    /* exception landing pad */
+    AS_BLOCK_UNRESOLVED = 1 << 2, /* ends in an indirect jump with unknown targets */
+    AS_BLOCK_UNREACHED = 1 << 3,  /* no path from an entry was found (padding is not a block) */
+    AS_BLOCK_CALL = 1 << 4,       /* ends in (or holds) a call */
+    AS_BLOCK_NORETURN = 1 << 5,   /* ends in a call that does not return */
+    AS_BLOCK_RETURN = 1 << 6,
+    AS_BLOCK_TAILCALL = 1 << 7, /* ends in a jump to another body */
+    AS_BLOCK_SECOND = 1 << 8    /* other bodies enter it there, or calls of its own */
 };
 
-struct assay_block {
+struct as_block {
     uint64_t start;
     uint32_t first_insn; /* into program.code.insn */
     uint32_t insns;
@@ -72,21 +72,21 @@ struct assay_block {
     uint32_t body;
     uint32_t first_succ, first_pred; /* into program.succ / program.pred */
     uint32_t succs, preds;
-    uint32_t idom;  /* immediate dominator block; ASSAY_NONE for the entry and unreached blocks */
-    uint32_t ipdom; /* immediate post-dominator; ASSAY_NONE when none (virtual exit) */
-    uint32_t loop;  /* innermost loop around it or ASSAY_NONE */
-    uint16_t bits;  /* assay_block_bits */
+    uint32_t idom;  /* immediate dominator block; AS_NONE for the entry and unreached blocks */
+    uint32_t ipdom; /* immediate post-dominator; AS_NONE when none (virtual exit) */
+    uint32_t loop;  /* innermost loop around it or AS_NONE */
+    uint16_t bits;  /* as_block_bits */
 };
 
-enum assay_edge_kind {
-    ASSAY_EDGE_FALL,   /* falls through (after a call too) */
-    ASSAY_EDGE_TAKEN,  /* conditional branch taken */
-    ASSAY_EDGE_JUMP,   /* unconditional */
-    ASSAY_EDGE_TABLE,  /* jump table entry, computed goto */
-    ASSAY_EDGE_LANDING /* call to landing pad */
+enum as_edge_kind {
+    AS_EDGE_FALL,   /* falls through (after a call too) */
+    AS_EDGE_TAKEN,  /* conditional branch taken */
+    AS_EDGE_JUMP,   /* unconditional */
+    AS_EDGE_TABLE,  /* jump table entry, computed goto */
+    AS_EDGE_LANDING /* call to landing pad */
 };
 
-struct assay_edge {
+struct as_edge {
     uint32_t block; /* the other end */
     uint8_t kind;
     bool back; /* successor list: target is the header of a loop that holds the source */
@@ -94,41 +94,40 @@ struct assay_edge {
 
 /* ---- Loops ------------------------------------------------------------------------------- */
 
-enum assay_loop_level {
-    ASSAY_LEVEL_SINGLE,    /* neither outer nor inner loop */
-    ASSAY_LEVEL_OUTERMOST, /* holds loops, in none */
-    ASSAY_LEVEL_BETWEEN,   /* holds loops and stands in one */
-    ASSAY_LEVEL_INNERMOST  /* stands in a loop, holds none */
+enum as_loop_level {
+    AS_LEVEL_SINGLE,    /* neither outer nor inner loop */
+    AS_LEVEL_OUTERMOST, /* holds loops, in none */
+    AS_LEVEL_BETWEEN,   /* holds loops and stands in one */
+    AS_LEVEL_INNERMOST  /* stands in a loop, holds none */
 };
 
-enum assay_loop_role {
-    ASSAY_ROLE_MAIN, /* the only binary loop of its source loop, or the one with most work */
-    ASSAY_ROLE_PEEL,
-    ASSAY_ROLE_TAIL,
-    ASSAY_ROLE_VECTOR_PEEL,
-    ASSAY_ROLE_VECTOR_TAIL,
-    ASSAY_ROLE_VERSION /* another copy of the main loop, chosen at run time */
+enum as_loop_role {
+    AS_ROLE_MAIN, /* the only binary loop of its source loop, or the one with most work */
+    AS_ROLE_PEEL,
+    AS_ROLE_TAIL,
+    AS_ROLE_VECTOR_PEEL,
+    AS_ROLE_VECTOR_TAIL,
+    AS_ROLE_VERSION /* another copy of the main loop, chosen at run time */
 };
 
-enum assay_loop_bits {
-    ASSAY_LOOP_IRREDUCIBLE = 1 << 0, /* more than one entry block */
-    ASSAY_LOOP_UNRESOLVED = 1 << 1,  /* holds an unresolved indirect jump */
-    ASSAY_LOOP_CALLS = 1 << 2,
-    ASSAY_LOOP_PATH_LIMIT = 1 << 3, /* more paths than asked for: only the merged view */
-    ASSAY_LOOP_MERGED =
-        1 << 4, /* pseudo inner loops, of `continue` or a jump table, were merged in */
-    ASSAY_LOOP_FOLDED = 1 << 5,    /* an old gather/scatter retry loop was folded in */
-    ASSAY_LOOP_UNREACHED = 1 << 6, /* no way from an entry of the body to it was found */
+enum as_loop_bits {
+    AS_LOOP_IRREDUCIBLE = 1 << 0, /* more than one entry block */
+    AS_LOOP_UNRESOLVED = 1 << 1,  /* holds an unresolved indirect jump */
+    AS_LOOP_CALLS = 1 << 2,
+    AS_LOOP_PATH_LIMIT = 1 << 3, /* more paths than asked for: only the merged view */
+    AS_LOOP_MERGED = 1 << 4, /* pseudo inner loops, of `continue` or a jump table, were merged in */
+    AS_LOOP_FOLDED = 1 << 5, /* an old gather/scatter retry loop was folded in */
+    AS_LOOP_UNREACHED = 1 << 6, /* no way from an entry of the body to it was found */
     /* In a nest of hundreds and more, which no compiler makes of a source: the blocks, instructions
      * and lines of inner loops are left out, and paths and streams were not looked for. Holds for
      * the loops around it too. */
-    ASSAY_LOOP_OUTSIZE = 1 << 7
+    AS_LOOP_OUTSIZE = 1 << 7
 };
 
-struct assay_loop {
+struct as_loop {
     uint32_t body;
     uint32_t header; /* block */
-    uint32_t parent; /* enclosing loop of the same body or ASSAY_NONE */
+    uint32_t parent; /* enclosing loop of the same body or AS_NONE */
     uint32_t depth;  /* 1 = not nested */
     /* Into program.loop_block, ascending; inner loops' blocks included unless OUTSIZE. */
     uint32_t first_block, blocks;
@@ -138,7 +137,7 @@ struct assay_loop {
     uint32_t back_edges;
     uint32_t source; /* first of `sources` ranges in program.loop_source */
     uint32_t sources;
-    uint32_t inlined; /* assay_debug inline entry with the code of the header, or NONE */
+    uint32_t inlined; /* as_debug inline entry with the code of the header, or NONE */
     uint32_t group;   /* loops of one source loop share it: index of the group's main loop */
     uint32_t paths;   /* header to back edge, saturated; 0 of OUTSIZE: not counted */
     /* Iterations of the source loop that one iteration of this one does, 0 = unknown: copies times
@@ -154,30 +153,30 @@ struct assay_loop {
  * the loop's own: lines at the level of inlining where it stands, calls inlined into it by the line
  * of the call. Further entries (16 at most) are other files and code inlined into the loop.
  */
-struct assay_source_range {
-    uint32_t file; /* into assay_debug.file */
+struct as_source_range {
+    uint32_t file; /* into as_debug.file */
     uint32_t first_line, last_line;
 };
 
-struct assay_program {
-    struct assay_object *object;
-    const struct assay_function *function; /* borrowed from the object */
+struct as_program {
+    struct as_object *object;
+    const struct as_function *function; /* borrowed from the object */
     size_t function_n;
-    struct assay_debug debug; /* borrowed from the object; empty when not asked for */
-    struct assay_code code;   /* all executable sections, ascending */
-    struct assay_body *body;
+    struct as_debug debug; /* borrowed from the object; empty when not asked for */
+    struct as_code code;   /* all executable sections, ascending */
+    struct as_body *body;
     size_t body_n;
-    struct assay_block *block;
+    struct as_block *block;
     size_t block_n;
-    struct assay_edge *succ, *pred;
+    struct as_edge *succ, *pred;
     size_t edge_n;
-    struct assay_loop *loop;
+    struct as_loop *loop;
     size_t loop_n;
     uint32_t *loop_block;
     size_t loop_block_n;
-    struct assay_source_range *loop_source;
+    struct as_source_range *loop_source;
     size_t loop_source_n;
-    struct assay_program_counts {
+    struct as_program_counts {
         size_t jumps;      /* indirect jumps reached */
         size_t tables;     /* of them: all targets known from a jump table */
         size_t calls;      /* of them: proven to leave the body (tail calls through pointers) */
@@ -185,19 +184,19 @@ struct assay_program {
     } indirect;
 };
 
-struct assay_program_options {
+struct as_program_options {
     unsigned jobs;       /* threads, 0 = one per CPU */
-    unsigned path_limit; /* paths kept per loop, 0 = any; default 8 through ASSAY_PATH_LIMIT */
+    unsigned path_limit; /* paths kept per loop, 0 = any; default 8 through AS_PATH_LIMIT */
     bool with_source;    /* load lines and inlines, group loops by source */
 };
-#define ASSAY_PATH_LIMIT 8
+#define AS_PATH_LIMIT 8
 
-/* Analyses the whole binary. `*out` borrows `object` and is released by assay_program_free. */
-int assay_program_new(struct assay_object *object, const struct assay_program_options *options,
-                      struct assay_program **out, struct assay_error *err);
-void assay_program_free(struct assay_program **program);
+/* Analyses the whole binary. `*out` borrows `object` and is released by as_program_free. */
+int as_program_new(struct as_object *object, const struct as_program_options *options,
+                   struct as_program **out, struct as_error *err);
+void as_program_free(struct as_program **program);
 /* Returns true if `block` is in `loop` or in one of its inner loops. Takes O(depth) steps. */
-bool assay_loop_holds(const struct assay_program *program, uint32_t loop, uint32_t block);
+bool as_loop_holds(const struct as_program *program, uint32_t loop, uint32_t block);
 
 /* ---- Paths ------------------------------------------------------------------------------- */
 
@@ -207,13 +206,13 @@ bool assay_loop_holds(const struct assay_program *program, uint32_t loop, uint32
  * edges (the body of an inner loop with its test at the head) is on no path. In irreducible parts
  * the order of edges decides which are back edges. Several edges to one block count once.
  */
-struct assay_path {
-    uint32_t first, blocks; /* into assay_paths.block */
+struct as_path {
+    uint32_t first, blocks; /* into as_paths.block */
 };
-struct assay_paths {
+struct as_paths {
     uint32_t *block; /* blocks of the program, header first; all paths one after the other */
     size_t block_n;
-    struct assay_path *path;
+    struct as_path *path;
     size_t path_n;
     uint64_t count; /* paths there are, saturated at UINT64_MAX */
     /* There are more than the limit: the only entry of `path` is the merged view, every block that
@@ -222,37 +221,37 @@ struct assay_paths {
 };
 /*
  * Paths of `loop`, in order of their edges; `limit` 0 = any, as long as the list stays below 2^26
- * blocks. Caller owns `out` and releases it with assay_paths_free. Errors: NOMEM.
+ * blocks. Caller owns `out` and releases it with as_paths_free. Errors: NOMEM.
  */
-int assay_loop_paths(const struct assay_program *program, uint32_t loop, unsigned limit,
-                     struct assay_paths *out, struct assay_error *err);
-void assay_paths_free(struct assay_paths *paths);
-/* The instructions of a path, one behind the other, in memory of the caller's (assay_code_free).
+int as_loop_paths(const struct as_program *program, uint32_t loop, unsigned limit,
+                  struct as_paths *out, struct as_error *err);
+void as_paths_free(struct as_paths *paths);
+/* The instructions of a path, one behind the other, in memory of the caller's (as_code_free).
  * Errors: NOMEM. */
-int assay_path_code(const struct assay_program *program, const struct assay_paths *paths,
-                    size_t path, struct assay_code *out, struct assay_error *err);
+int as_path_code(const struct as_program *program, const struct as_paths *paths, size_t path,
+                 struct as_code *out, struct as_error *err);
 
 /* ---- Dependences ------------------------------------------------------------------------- */
 
-enum assay_dependence_kind {
-    ASSAY_DEPENDENCE_REGISTER, /* what = register number */
-    ASSAY_DEPENDENCE_FLAGS,    /* what = assay_status_flag bits */
-    ASSAY_DEPENDENCE_MEMORY    /* store to load of provably the same bytes */
+enum as_dependence_kind {
+    AS_DEPENDENCE_REGISTER, /* what = register number */
+    AS_DEPENDENCE_FLAGS,    /* what = as_status_flag bits */
+    AS_DEPENDENCE_MEMORY    /* store to load of provably the same bytes */
 };
 
-enum assay_dependence_bits {
-    ASSAY_DEPENDENCE_ADDRESS = 1 << 0, /* the value forms the address of a memory access in `to` and
+enum as_dependence_bits {
+    AS_DEPENDENCE_ADDRESS = 1 << 0, /* the value forms the address of a memory access in `to` and
                                           has no other use there (lea computes: not set) */
-    ASSAY_DEPENDENCE_MERGE = 1 << 1,   /* only the part that a partial write keeps is read */
-    ASSAY_DEPENDENCE_MAYBE = 1 << 2,   /* the write is conditional, or (merged view) `to` may
-                                        * read another instruction's result, or (frame) a call in
-                                        * between may write it */
-    ASSAY_DEPENDENCE_PARTIAL = 1 << 3  /* memory: the load reads more than the store wrote */
+    AS_DEPENDENCE_MERGE = 1 << 1,   /* only the part that a partial write keeps is read */
+    AS_DEPENDENCE_MAYBE = 1 << 2,   /* the write is conditional, or (merged view) `to` may
+                                     * read another instruction's result, or (frame) a call in
+                                     * between may write it */
+    AS_DEPENDENCE_PARTIAL = 1 << 3  /* memory: the load reads more than the store wrote */
 };
 
 /* Farthest distance that is looked for through memory, and most writers of one value. */
-#define ASSAY_DEPENDENCE_DISTANCE 64
-#define ASSAY_DEPENDENCE_WRITERS  32
+#define AS_DEPENDENCE_DISTANCE 64
+#define AS_DEPENDENCE_WRITERS  32
 
 /*
  * True (flow) dependence: `to` reads what `from` wrote, `distance` iterations earlier. Through
@@ -260,19 +259,19 @@ enum assay_dependence_bits {
  * writes has none. The instruction pointer is left out; the stack pointer is not. A call writes all
  * registers that the System V ABI lets it destroy.
  */
-struct assay_dependence {
-    uint32_t from, to; /* into assay_dependences.insn */
+struct as_dependence {
+    uint32_t from, to; /* into as_dependences.insn */
     uint16_t distance; /* iterations: 0 = the same */
-    uint8_t kind;      /* assay_dependence_kind */
+    uint8_t kind;      /* as_dependence_kind */
     uint8_t what;      /* memory: 0 */
-    uint8_t bits;      /* assay_dependence_bits */
+    uint8_t bits;      /* as_dependence_bits */
 };
-struct assay_dependences {
+struct as_dependences {
     uint32_t *insn; /* into program.code.insn, in order of execution */
     size_t insn_n;
-    struct assay_dependence *at; /* ordered by to, from, kind, what, distance */
+    struct as_dependence *at; /* ordered by to, from, kind, what, distance */
     size_t n;
-    /* Merged view: some value has more than ASSAY_DEPENDENCE_WRITERS possible writers, of which
+    /* Merged view: some value has more than AS_DEPENDENCE_WRITERS possible writers, of which
      * only the last ones stand here. */
     bool limited;
 };
@@ -282,34 +281,34 @@ struct assay_dependences {
  * edges, with the smallest distance of each pair. Memory dependences need the same symbolic
  * address; the latest store hides earlier ones. Stores to incomparable addresses are assumed not to
  * interfere. Calls interfere, except with the frame (MAYBE). The caller frees `out` with
- * assay_dependences_free. Errors: NOMEM.
+ * as_dependences_free. Errors: NOMEM.
  */
-int assay_loop_dependences(const struct assay_program *program, uint32_t loop,
-                           const struct assay_paths *paths, size_t path,
-                           struct assay_dependences *out, struct assay_error *err);
-void assay_dependences_free(struct assay_dependences *dependences);
+int as_loop_dependences(const struct as_program *program, uint32_t loop,
+                        const struct as_paths *paths, size_t path, struct as_dependences *out,
+                        struct as_error *err);
+void as_dependences_free(struct as_dependences *dependences);
 
 /* ---- Streams ----------------------------------------------------------------------------- */
 
-enum assay_stride {
-    ASSAY_STRIDE_ZERO,     /* the same address in every iteration */
-    ASSAY_STRIDE_UNIT,     /* the array's accesses of one iteration cover the step without holes */
-    ASSAY_STRIDE_CONSTANT, /* constant step with holes */
-    ASSAY_STRIDE_INDIRECT, /* the address comes from memory loaded in the loop; gather, scatter */
-    ASSAY_STRIDE_UNKNOWN
+enum as_stride {
+    AS_STRIDE_ZERO,     /* the same address in every iteration */
+    AS_STRIDE_UNIT,     /* the array's accesses of one iteration cover the step without holes */
+    AS_STRIDE_CONSTANT, /* constant step with holes */
+    AS_STRIDE_INDIRECT, /* the address comes from memory loaded in the loop; gather, scatter */
+    AS_STRIDE_UNKNOWN
 };
 
-enum { ASSAY_HELD_MOST = 2 };
+enum { AS_HELD_MOST = 2 };
 
 /*
  * A stride in bytes per iteration that registers hold: constant_b + the sum of factor * register.
  * The loop, with the loops inside it, does not write these registers.
  */
-struct assay_register_stride {
+struct as_register_stride {
     int64_t constant_b;
-    int64_t factor[ASSAY_HELD_MOST];
-    uint8_t reg[ASSAY_HELD_MOST]; /* ASSAY_REG_GPR + 0..15 */
-    uint8_t n;                    /* registers; 0: the stride is not held */
+    int64_t factor[AS_HELD_MOST];
+    uint8_t reg[AS_HELD_MOST]; /* AS_REG_GPR + 0..15 */
+    uint8_t n;                 /* registers; 0: the stride is not held */
 };
 
 /*
@@ -317,14 +316,14 @@ struct assay_register_stride {
  * the same value in each iteration. Nothing writes it between the instructions at `first` and
  * `last`.
  */
-struct assay_based_stride {
+struct as_based_stride {
     uint64_t first, last; /* addresses */
     int64_t stride_b;
-    uint8_t reg; /* ASSAY_REG_GPR + 0..15; ASSAY_REG_NONE: there is no such condition */
+    uint8_t reg; /* AS_REG_GPR + 0..15; AS_REG_NONE: there is no such condition */
 };
 
 /* One memory operand of one instruction of a loop. */
-struct assay_memory_stream {
+struct as_memory_stream {
     uint32_t insn; /* into program.code.insn */
     /* Operands with the same symbolic base and step share it: 0, 1, ... in the order of the
      * instructions, arrays on the stack after all others. With an unknown step: the part of the
@@ -334,14 +333,14 @@ struct assay_memory_stream {
     int64_t offset_b; /* from the first byte of its array in the same iteration */
     uint32_t width_b; /* bytes of one access; 0 = depends on state */
     uint8_t element_b;
-    uint8_t operand; /* number among assay_insn_memory of the instruction */
-    uint8_t access;  /* assay_access bits */
-    uint8_t stride;  /* assay_stride */
+    uint8_t operand; /* number among as_insn_memory of the instruction */
+    uint8_t access;  /* as_access_bits bits */
+    uint8_t stride;  /* as_stride */
     bool stack;      /* the function's own frame: spills and locals */
     bool steady;     /* UNKNOWN: the same step in every iteration, but no constant of the code (a
                         leading dimension in a register) */
-    struct assay_register_stride register_stride; /* of a steady one */
-    struct assay_based_stride based;              /* of one without a known stride */
+    struct as_register_stride register_stride; /* of a steady one */
+    struct as_based_stride based;              /* of one without a known stride */
     /* From the instruction at `first` to that at `last` no register of the address changes: a
      * sample there has the address. */
     uint64_t first, last;
@@ -352,7 +351,7 @@ struct assay_memory_stream {
  * A general register that changes by a constant amount from iteration to iteration. If it is copied
  * from another register, this holds from the second iteration on.
  */
-struct assay_induction {
+struct as_induction {
     uint8_t reg;
     bool controls; /* the instruction that sets the flags of an exit's branch reads it */
     int64_t step;
@@ -362,61 +361,61 @@ struct assay_induction {
  * The end of a loop: an exit compares a register that steps by a constant with a bound that stays.
  * In any sample (bound - register) / step iterations are left.
  */
-struct assay_loop_limit {
+struct as_loop_limit {
     int64_t step;      /* of the register per iteration; 0: no such exit is known */
     int64_t bound;     /* if bound_reg is NONE */
-    uint8_t reg;       /* ASSAY_REG_GPR + 0..15 */
-    uint8_t bound_reg; /* ASSAY_REG_GPR + 0..15, or ASSAY_REG_NONE */
+    uint8_t reg;       /* AS_REG_GPR + 0..15 */
+    uint8_t bound_reg; /* AS_REG_GPR + 0..15, or AS_REG_NONE */
     uint8_t width_b;   /* of the comparison: 4 or 8 */
 };
 
-struct assay_streams {
-    struct assay_memory_stream *at; /* in the order of the instructions */
+struct as_streams {
+    struct as_memory_stream *at; /* in the order of the instructions */
     size_t n;
-    uint32_t arrays;                   /* distinct arrays among those not on the stack */
-    struct assay_induction *induction; /* by register */
+    uint32_t arrays;                /* distinct arrays among those not on the stack */
+    struct as_induction *induction; /* by register */
     size_t induction_n;
-    struct assay_loop_limit limit; /* of the first exit that has one */
+    struct as_loop_limit limit; /* of the first exit that has one */
 };
 /*
  * Memory operands of all instructions of `loop` outside its inner loops, by symbolic induction on
- * the registers. Caller owns `out` and releases it with assay_streams_free. Errors: NOMEM.
+ * the registers. Caller owns `out` and releases it with as_streams_free. Errors: NOMEM.
  */
-int assay_loop_streams(const struct assay_program *program, uint32_t loop,
-                       struct assay_streams *out, struct assay_error *err);
-void assay_streams_free(struct assay_streams *streams);
+int as_loop_streams(const struct as_program *program, uint32_t loop, struct as_streams *out,
+                    struct as_error *err);
+void as_streams_free(struct as_streams *streams);
 
 /*
  * Sets `size_b` to the bytes of the records that entries of an inner loop go through by indices.
  * The loop around it loads a number. The address of `stream` at an entry is that number times
  * `size_b`, plus constants. 0: no such number is known. Errors: NOMEM.
  */
-int assay_loop_record_size(const struct assay_program *program, uint32_t loop,
-                           const struct assay_memory_stream *stream, int64_t *size_b,
-                           struct assay_error *err);
+int as_loop_record_size(const struct as_program *program, uint32_t loop,
+                        const struct as_memory_stream *stream, int64_t *size_b,
+                        struct as_error *err);
 
 /* How the first address of an entry moves from one iteration of an outer loop to the next. */
-enum assay_outer_kind {
-    ASSAY_OUTER_UNKNOWN,
-    ASSAY_OUTER_SAME,  /* each entry begins at the same address */
-    ASSAY_OUTER_STEP,  /* by step_b bytes */
-    ASSAY_OUTER_STEADY /* by the same bytes each time, which registers hold (a leading dimension) */
+enum as_outer_kind {
+    AS_OUTER_UNKNOWN,
+    AS_OUTER_SAME,  /* each entry begins at the same address */
+    AS_OUTER_STEP,  /* by step_b bytes */
+    AS_OUTER_STEADY /* by the same bytes each time, which registers hold (a leading dimension) */
 };
-enum { ASSAY_OUTER_MOST = 3 }; /* loops around a loop, from inside */
-struct assay_outer_step {
+enum { AS_OUTER_MOST = 3 }; /* loops around a loop, from inside */
+struct as_outer_step {
     int64_t step_b;
-    uint8_t kind; /* assay_outer_kind */
+    uint8_t kind; /* as_outer_kind */
 };
 /*
- * Sets `out[s * ASSAY_OUTER_MOST + k]` for each stream s of `loop` and the k-th loop around it.
- * The first entry in an iteration counts. `out`: streams->n * ASSAY_OUTER_MOST. Errors: NOMEM.
+ * Sets `out[s * AS_OUTER_MOST + k]` for each stream s of `loop` and the k-th loop around it.
+ * The first entry in an iteration counts. `out`: streams->n * AS_OUTER_MOST. Errors: NOMEM.
  */
-int assay_loop_outer_steps(const struct assay_program *program, uint32_t loop,
-                           const struct assay_streams *streams, struct assay_outer_step *out,
-                           struct assay_error *err);
+int as_loop_outer_steps(const struct as_program *program, uint32_t loop,
+                        const struct as_streams *streams, struct as_outer_step *out,
+                        struct as_error *err);
 
 /* Bytes that an iteration uses, and bytes of the cache lines (64 bytes) that come for them. */
-struct assay_line_use {
+struct as_line_use {
     double used_b, moved_b;
 };
 /*
@@ -424,7 +423,7 @@ struct assay_line_use {
  * `each`: NULL, or for each of streams->n operands the use of its array, 0 where it does not walk.
  * `total`: the sum over arrays. Errors: NOMEM.
  */
-int assay_line_use(const struct assay_streams *streams, struct assay_line_use *each,
-                   struct assay_line_use *total, struct assay_error *err);
+int as_line_use(const struct as_streams *streams, struct as_line_use *each,
+                struct as_line_use *total, struct as_error *err);
 
 #endif

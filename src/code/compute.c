@@ -11,9 +11,9 @@
 /* The current instruction. */
 struct insn_work {
     struct as_evaluation *e;
-    const struct assay_insn *insn;
-    const struct assay_form *form;
-    const struct assay_effects *effects;
+    const struct as_insn *insn;
+    const struct as_form *form;
+    const struct as_effects *effects;
     size_t index; /* into the program's code */
     uint32_t step;
     uint8_t slot; /* location of its explicit memory operand, or UINT8_MAX */
@@ -38,36 +38,36 @@ static struct as_value form_address(struct as_evaluation *e, uint8_t base, uint8
     struct as_value v = as_symbol_constant(disp);
     if (is_gpr(base))
         v = as_symbol_add(s, v, e->now[base], 1);
-    else if (base == ASSAY_REG_IP)
+    else if (base == AS_REG_IP)
         v = as_symbol_add(s, v, e->image, 1);
     if (is_gpr(index))
         v = as_symbol_add(s, v, e->now[index], scale);
-    else if (index != ASSAY_REG_NONE)
+    else if (index != AS_REG_NONE)
         v = as_symbol_add(s, v, as_symbol_atom(s, AS_ATOM_VARYING), 1);
-    if (segment == ASSAY_REG_SEG + 4 || segment == ASSAY_REG_SEG + 5)
-        v = as_symbol_add(s, v, e->segment[segment - ASSAY_REG_SEG - 4], 1);
+    if (segment == AS_REG_SEG + 4 || segment == AS_REG_SEG + 5)
+        v = as_symbol_add(s, v, e->segment[segment - AS_REG_SEG - 4], 1);
     return v;
 }
 
 static void form_accesses(struct insn_work *w)
 {
     struct as_evaluation *e = w->e;
-    struct assay_memory m[2];
-    if (!(w->insn->bits & ASSAY_INSN_MEM) && !w->form->memories)
+    struct as_memory m[2];
+    if (!(w->insn->bits & AS_INSN_MEM) && !w->form->memories)
         return;
-    int n = assay_insn_memory(&e->steps->view->iteration->program->code, w->insn, m);
+    int n = as_insn_memory(&e->steps->view->iteration->program->code, w->insn, m);
     for (int i = 0; i < n; i++) {
         if (!m[i].access)
             continue;
         struct as_access a = {.memory = m[i], .at = w->step, .operand = (uint8_t)i};
         a.address = form_address(e, m[i].base, m[i].index, m[i].scale, m[i].segment, m[i].disp);
-        a.gathered = m[i].index != ASSAY_REG_NONE && !is_gpr(m[i].index);
+        a.gathered = m[i].index != AS_REG_NONE && !is_gpr(m[i].index);
         a.location = as_frame_location(e, &m[i]);
-        if (i == 0 && w->insn->bits & ASSAY_INSN_MEM) {
+        if (i == 0 && w->insn->bits & AS_INSN_MEM) {
             w->slot = a.location;
             w->address = a.address;
         }
-        if (m[i].access & ASSAY_ACCESS_WRITE && a.location == UINT8_MAX)
+        if (m[i].access & AS_ACCESS_WRITE && a.location == UINT8_MAX)
             e->stores = true;
         if (as_vec_push(&e->access, a) < 0)
             e->symbols.failed = true;
@@ -77,20 +77,20 @@ static void form_accesses(struct insn_work *w)
 /* Sets `out` to the value of operand `i` of 32 or 64 bits. Returns false for other operands. */
 static bool operand_value(struct insn_work *w, unsigned i, struct as_value *out)
 {
-    const struct assay_operand *o = &w->form->operand[i];
+    const struct as_operand *o = &w->form->operand[i];
     struct as_evaluation *e = w->e;
-    if (o->kind == ASSAY_OPERAND_IMM) {
-        int64_t imm = assay_code_imm(&e->steps->view->iteration->program->code, w->index);
+    if (o->kind == AS_OPERAND_IMM) {
+        int64_t imm = as_code_imm(&e->steps->view->iteration->program->code, w->index);
         *out = as_symbol_constant(imm);
         return true;
     }
     if (o->width_b != 4 && o->width_b != 8)
         return false;
-    if (o->kind == ASSAY_OPERAND_REG && is_gpr(w->insn->reg[o->slot])) {
+    if (o->kind == AS_OPERAND_REG && is_gpr(w->insn->reg[o->slot])) {
         *out = e->now[w->insn->reg[o->slot]];
         return true;
     }
-    if (o->kind != ASSAY_OPERAND_MEM)
+    if (o->kind != AS_OPERAND_MEM)
         return false;
     if (w->slot != UINT8_MAX) {
         *out = e->now[w->slot];
@@ -143,7 +143,7 @@ static bool multiply_value(struct insn_work *w, struct as_value *out)
 static bool logic_value(struct insn_work *w, struct as_value *out)
 {
     struct as_value a, b;
-    if (w->insn->bits & ASSAY_INSN_IDIOM) {
+    if (w->insn->bits & AS_INSN_IDIOM) {
         *out = as_symbol_constant(0);
         return true;
     }
@@ -156,7 +156,7 @@ static bool logic_value(struct insn_work *w, struct as_value *out)
     *out = a;
     if (as_symbol_equal(a, b))
         return named(w, "and") || named(w, "or");
-    if (w->form->operand[1].kind != ASSAY_OPERAND_IMM)
+    if (w->form->operand[1].kind != AS_OPERAND_IMM)
         return false;
     int64_t imm = b.constant;
     if (imm > 0 && imm <= INT32_MAX && (named(w, "or") || named(w, "xor"))) {
@@ -179,30 +179,29 @@ static bool result_value(struct insn_work *w, struct as_value *out)
     if (w->form->operands && w->form->operand[0].width_b != 4 && w->form->operand[0].width_b != 8)
         return false;
     switch (w->form->insn_class) {
-    case ASSAY_CLASS_MOVE:
+    case AS_CLASS_MOVE:
         return w->form->operands == 2 && operand_value(w, 1, out);
-    case ASSAY_CLASS_EXTEND:
+    case AS_CLASS_EXTEND:
         if (w->form->operands == 2)
             return operand_value(w, 1, out);
         *out = w->e->now[0];
         return named(w, "cdqe");
-    case ASSAY_CLASS_LEA:
-        *out =
-            form_address(w->e, w->insn->base, w->insn->index, w->insn->scale, ASSAY_REG_NONE,
-                         assay_code_disp(&w->e->steps->view->iteration->program->code, w->index));
-        if (w->insn->base == ASSAY_REG_IP)
+    case AS_CLASS_LEA:
+        *out = form_address(w->e, w->insn->base, w->insn->index, w->insn->scale, AS_REG_NONE,
+                            as_code_disp(&w->e->steps->view->iteration->program->code, w->index));
+        if (w->insn->base == AS_REG_IP)
             out->constant += (int64_t)w->insn->address;
         return true;
-    case ASSAY_CLASS_ADD:
-        if (w->insn->bits & ASSAY_INSN_IDIOM)
+    case AS_CLASS_ADD:
+        if (w->insn->bits & AS_INSN_IDIOM)
             return logic_value(w, out);
         return w->form->operands && add_value(w, out);
-    case ASSAY_CLASS_MUL:
+    case AS_CLASS_MUL:
         return multiply_value(w, out);
-    case ASSAY_CLASS_LOGIC:
+    case AS_CLASS_LOGIC:
         return w->form->operands && logic_value(w, out);
-    case ASSAY_CLASS_SHIFT:
-        if (w->form->operands != 2 || w->form->operand[1].kind != ASSAY_OPERAND_IMM ||
+    case AS_CLASS_SHIFT:
+        if (w->form->operands != 2 || w->form->operand[1].kind != AS_OPERAND_IMM ||
             !(named(w, "shl") || named(w, "sal")) || !operand_value(w, 0, out))
             return false;
         count = as_symbol_constant((int64_t)((uint64_t)1 << (w->insn->imm & 63)));
@@ -216,15 +215,15 @@ static bool result_value(struct insn_work *w, struct as_value *out)
 static struct as_value unknown_value(struct insn_work *w)
 {
     struct as_symbols *s = &w->e->symbols;
-    const struct assay_regset *read = &w->effects->read;
-    bool memory = w->insn->bits & ASSAY_INSN_MEM || w->form->memories;
+    const struct as_regset *read = &w->effects->read;
+    bool memory = w->insn->bits & AS_INSN_MEM || w->form->memories;
     /* Registers other than general ones, without the instruction pointer. */
     uint64_t others =
-        read->word[0] >> AS_GPRS | (read->word[1] & ~((uint64_t)1 << (ASSAY_REG_IP - 64)));
+        read->word[0] >> AS_GPRS | (read->word[1] & ~((uint64_t)1 << (AS_REG_IP - 64)));
     unsigned c = w->form->insn_class;
     if (memory || others || w->effects->flags_read || w->effects->flags_maybe ||
-        c == ASSAY_CLASS_SYSTEM || c == ASSAY_CLASS_TIME || c == ASSAY_CLASS_RANDOM ||
-        c == ASSAY_CLASS_CALL || c == ASSAY_CLASS_SYSCALL || c == ASSAY_CLASS_INVALID)
+        c == AS_CLASS_SYSTEM || c == AS_CLASS_TIME || c == AS_CLASS_RANDOM || c == AS_CLASS_CALL ||
+        c == AS_CLASS_SYSCALL || c == AS_CLASS_INVALID)
         return as_symbol_atom(s, AS_ATOM_VARYING);
     struct as_value v = as_symbol_atom(s, AS_ATOM_PURE);
     for (uint64_t left = read->word[0]; left; left &= left - 1)
@@ -238,12 +237,12 @@ static bool moves_stack(const struct insn_work *w, int64_t *by)
 {
     *by = 0;
     switch (w->form->insn_class) {
-    case ASSAY_CLASS_CALL:
+    case AS_CLASS_CALL:
         return true;
-    case ASSAY_CLASS_PUSH:
+    case AS_CLASS_PUSH:
         *by = w->form->memories ? -(int64_t)w->form->memory[0].width_b : 0;
         return named(w, "push") || named(w, "pushfq");
-    case ASSAY_CLASS_POP:
+    case AS_CLASS_POP:
         *by = w->form->memories ? w->form->memory[0].width_b : 0;
         return named(w, "pop") || named(w, "popfq");
     default:
@@ -255,8 +254,8 @@ static bool moves_stack(const struct insn_work *w, int64_t *by)
  * slot. */
 static bool fills_slot(const struct insn_work *w, uint8_t location)
 {
-    return w->form->operands && w->form->operand[0].kind == ASSAY_OPERAND_MEM &&
-           w->form->operand[0].access & ASSAY_ACCESS_WRITE &&
+    return w->form->operands && w->form->operand[0].kind == AS_OPERAND_MEM &&
+           w->form->operand[0].access & AS_ACCESS_WRITE &&
            w->form->operand[0].width_b == w->e->slot[location - AS_GPRS].width_b;
 }
 
@@ -264,7 +263,7 @@ static void write_results(struct insn_work *w)
 {
     struct as_evaluation *e = w->e;
     /* Most instructions of vector code write neither a general register nor the frame. */
-    if (!(w->effects->written.word[0] & 0xffff) && !(w->insn->bits & ASSAY_INSN_STACKMEM))
+    if (!(w->effects->written.word[0] & 0xffff) && !(w->insn->bits & AS_INSN_STACKMEM))
         return;
     uint64_t written = as_frame_writes(e, w->insn, w->effects);
     if (!written)
@@ -275,8 +274,8 @@ static void write_results(struct insn_work *w)
     bool stack = moves_stack(w, &by);
     bool swaps = named(w, "xchg") && operand_value(w, 0, &value) && operand_value(w, 1, &swapped);
     unsigned first = w->form->operands ? w->insn->reg[w->form->operand[0].slot] : 0;
-    if (w->form->operands && w->form->operand[0].kind != ASSAY_OPERAND_REG)
-        first = w->slot != UINT8_MAX && fills_slot(w, w->slot) ? w->slot : ASSAY_REG_NONE;
+    if (w->form->operands && w->form->operand[0].kind != AS_OPERAND_REG)
+        first = w->slot != UINT8_MAX && fills_slot(w, w->slot) ? w->slot : AS_REG_NONE;
     for (uint64_t left = written; left; left &= left - 1) {
         unsigned location = (unsigned)__builtin_ctzll(left);
         if (location == AS_REG_SP && stack)
@@ -303,5 +302,5 @@ void as_compute(struct as_evaluation *e, uint32_t step)
     w.effects = &e->steps->effects[step];
     form_accesses(&w);
     write_results(&w);
-    e->stores |= w.form->insn_class == ASSAY_CLASS_CALL;
+    e->stores |= w.form->insn_class == AS_CLASS_CALL;
 }

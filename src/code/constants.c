@@ -28,37 +28,37 @@ static void vary(struct as_constants_block *state, unsigned regs)
     state->known &= (uint16_t)~regs;
 }
 
-static void step(struct as_constants_block *state, const struct assay_insn *insn)
+static void step(struct as_constants_block *state, const struct as_insn *insn)
 {
-    const struct assay_form *form = as_form_of(insn);
-    struct assay_effects effects;
-    if (form->insn_class == ASSAY_CLASS_CALL) {
+    const struct as_form *form = as_form_of(insn);
+    struct as_effects effects;
+    if (form->insn_class == AS_CLASS_CALL) {
         vary(state, CALLER_SAVED);
         return;
     }
-    uint8_t to = form->operands >= 2 && form->operand[0].kind == ASSAY_OPERAND_REG &&
+    uint8_t to = form->operands >= 2 && form->operand[0].kind == AS_OPERAND_REG &&
                          form->operand[0].width_b >= 4
                      ? insn->reg[form->operand[0].slot]
-                     : ASSAY_REG_NONE;
+                     : AS_REG_NONE;
     uint64_t address;
-    if (to < 16 && form->insn_class == ASSAY_CLASS_LEA && form->operand[0].width_b == 8 &&
-        assay_insn_memory_address(insn, &address)) {
+    if (to < 16 && form->insn_class == AS_CLASS_LEA && form->operand[0].width_b == 8 &&
+        as_insn_memory_address(insn, &address)) {
         set_constant(state, to, address);
         return;
     }
-    if (to < 16 && form->insn_class == ASSAY_CLASS_MOVE && form->operands == 2) {
+    if (to < 16 && form->insn_class == AS_CLASS_MOVE && form->operands == 2) {
         uint8_t from = insn->reg[form->operand[1].slot];
-        if (form->operand[1].kind == ASSAY_OPERAND_IMM && form->operand[0].width_b == 4) {
+        if (form->operand[1].kind == AS_OPERAND_IMM && form->operand[0].width_b == 4) {
             set_constant(state, to, (uint32_t)insn->imm);
             return;
         }
-        if (form->operand[1].kind == ASSAY_OPERAND_REG && form->operand[1].width_b == 8 &&
-            from < 16 && (state->known >> from & 1)) {
+        if (form->operand[1].kind == AS_OPERAND_REG && form->operand[1].width_b == 8 && from < 16 &&
+            (state->known >> from & 1)) {
             set_constant(state, to, state->value[from]);
             return;
         }
     }
-    assay_insn_effects(insn, &effects);
+    as_insn_effects(insn, &effects);
     vary(state, (unsigned)(effects.written.word[0] & 0xffff));
 }
 
@@ -92,10 +92,10 @@ int as_constants_find(const struct as_builder *b, const struct as_flow *flow,
     *out = (struct as_constants){.flow = flow, .b = b};
     out->block = as_arena_array(arena, struct as_constants_block, (size_t)n + 1);
     if (!stack || !waits || !out->block)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t v = n; v-- > 0;) {
-        bool is_entry = flow->block[v].is_root && !(flow->block[v].bits & ASSAY_BLOCK_UNREACHED);
-        if (is_entry || (flow->block[v].bits & ASSAY_BLOCK_LANDING))
+        bool is_entry = flow->block[v].is_root && !(flow->block[v].bits & AS_BLOCK_UNREACHED);
+        if (is_entry || (flow->block[v].bits & AS_BLOCK_LANDING))
             vary(&out->block[v], 0xffff);
         stack[depth++] = v;
         waits[v] = true;

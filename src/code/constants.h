@@ -19,7 +19,7 @@ struct as_constants {
     const struct as_builder *b;
 };
 
-/* Finds the constants of all blocks. `arena` owns the result. Returns 0 or ASSAY_ERR_NOMEM. */
+/* Finds the constants of all blocks. `arena` owns the result. Returns 0 or AS_ERR_NOMEM. */
 int as_constants_find(const struct as_builder *b, const struct as_flow *flow,
                       struct as_arena *arena, struct as_constants *out);
 

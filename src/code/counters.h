@@ -6,9 +6,8 @@
 #include "code/code.h"
 #include "code/evaluate.h"
 
-/* Sets the inductions and the limit of `out`. Returns 0 or ASSAY_ERR_NOMEM. */
-int as_counters_find(const struct assay_program *program, uint32_t loop,
-                     const struct as_steps *steps, const struct as_evaluation *e,
-                     struct assay_streams *out);
+/* Sets the inductions and the limit of `out`. Returns 0 or AS_ERR_NOMEM. */
+int as_counters_find(const struct as_program *program, uint32_t loop, const struct as_steps *steps,
+                     const struct as_evaluation *e, struct as_streams *out);
 
 #endif

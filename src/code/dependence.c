@@ -13,7 +13,7 @@
 enum { INSERTION_MOST = 16 };
 
 /* Returns a number that orders the dependences of one instruction. */
-static uint64_t rank_of(const struct assay_dependence *d)
+static uint64_t rank_of(const struct as_dependence *d)
 {
     return (uint64_t)d->from << 32 | (uint32_t)d->kind << 24 | (uint32_t)d->what << 16 |
            d->distance;
@@ -26,10 +26,10 @@ static int compare_dependences(const void *a, const void *b)
 }
 
 /* Sorts by insertion, because most instructions have two or three dependences. */
-static void insert_all(struct assay_dependence *at, size_t n)
+static void insert_all(struct as_dependence *at, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
-        struct assay_dependence d = at[i];
+        struct as_dependence d = at[i];
         const uint64_t rank = rank_of(&d);
         size_t k = i;
         for (; k > 0 && rank < rank_of(&at[k - 1]); k--)
@@ -87,22 +87,22 @@ static int find_dependences(const struct as_steps *steps, struct as_scratch *scr
     return 0;
 }
 
-static int make(const struct assay_program *program, uint32_t loop, const struct assay_paths *paths,
-                size_t path, struct as_scratch *scratch, struct assay_dependences *out)
+static int make(const struct as_program *program, uint32_t loop, const struct as_paths *paths,
+                size_t path, struct as_scratch *scratch, struct as_dependences *out)
 {
     struct as_iteration_view view;
     struct as_steps steps;
-    const struct assay_path *p = &paths->path[path];
+    const struct as_path *p = &paths->path[path];
     enum as_iteration_view_kind kind = paths->merged ? AS_ITERATION_MERGED : AS_ITERATION_PATH;
     const struct as_iteration *iteration = as_scratch_iteration(scratch, program, loop);
     if (!iteration)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     AS_TRY(as_iteration_view_make(iteration, kind, paths->block + p->first, p->blocks,
                                   &scratch->arena, &view));
     AS_TRY(as_steps_make(&view, &scratch->arena, &steps));
     out->insn = as_malloc((steps.n + 1) * sizeof *out->insn);
     if (!out->insn)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     memcpy(out->insn, steps.insn, steps.n * sizeof *out->insn);
     out->insn_n = steps.n;
     as_dependence_vec found = {0};
@@ -112,23 +112,23 @@ static int make(const struct assay_program *program, uint32_t loop, const struct
     return rc;
 }
 
-int assay_loop_dependences(const struct assay_program *program, uint32_t loop,
-                           const struct assay_paths *paths, size_t path,
-                           struct assay_dependences *out, struct assay_error *err)
+int as_loop_dependences(const struct as_program *program, uint32_t loop,
+                        const struct as_paths *paths, size_t path, struct as_dependences *out,
+                        struct as_error *err)
 {
-    *out = (struct assay_dependences){0};
+    *out = (struct as_dependences){0};
     struct as_scratch *scratch = as_scratch_acquire(program);
-    int rc = scratch ? make(program, loop, paths, path, scratch, out) : ASSAY_ERR_NOMEM;
+    int rc = scratch ? make(program, loop, paths, path, scratch, out) : AS_ERR_NOMEM;
     as_scratch_release(program, scratch);
     if (rc == 0)
         return 0;
-    assay_dependences_free(out);
+    as_dependences_free(out);
     return as_error_nomem(err, "the dependences of a loop");
 }
 
-void assay_dependences_free(struct assay_dependences *dependences)
+void as_dependences_free(struct as_dependences *dependences)
 {
     as_free(dependences->insn);
     as_free(dependences->at);
-    *dependences = (struct assay_dependences){0};
+    *dependences = (struct as_dependences){0};
 }

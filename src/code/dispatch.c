@@ -24,7 +24,7 @@ struct table_jumps {
 static bool ends_in_table(const struct as_flow *flow, const struct as_flow_block *block)
 {
     for (uint32_t e = block->first_edge; e < block->first_edge + block->edges; e++)
-        if (flow->edge[e].kind != ASSAY_EDGE_TABLE)
+        if (flow->edge[e].kind != AS_EDGE_TABLE)
             return false;
     return block->edges > 1;
 }
@@ -63,17 +63,17 @@ static bool merge_group(const struct table_jumps *t, size_t first, size_t end, s
     bool any = false;
     memset(count, 0, nest->loops * sizeof *count);
     for (size_t i = first; i < end; i++)
-        if (nest->loop_of[t->jump[i].at] != ASSAY_NONE)
+        if (nest->loop_of[t->jump[i].at] != AS_NONE)
             count[nest->loop_of[t->jump[i].at]]++;
     for (uint32_t l = nest->loops; l-- > 0;) /* inner loops come after outer ones */
-        if (nest->loop[l].parent != ASSAY_NONE)
+        if (nest->loop[l].parent != AS_NONE)
             count[nest->loop[l].parent] += count[l];
     for (uint32_t l = 0; l < nest->loops; l++) {
         const uint32_t parent = nest->loop[l].parent;
-        const uint32_t outer = parent == ASSAY_NONE ? parent : m->stays[parent];
-        if (outer != ASSAY_NONE && count[l] &&
+        const uint32_t outer = parent == AS_NONE ? parent : m->stays[parent];
+        if (outer != AS_NONE && count[l] &&
             (count[outer] > count[l] ||
-             (count[l] > 1 && nest->loop[l].bits & ASSAY_LOOP_IRREDUCIBLE &&
+             (count[l] > 1 && nest->loop[l].bits & AS_LOOP_IRREDUCIBLE &&
               leads_to(t->flow, t->jump[first].at, nest->loop[outer].header))))
             m->gone[l] = any = true;
         m->stays[l] = m->gone[l] ? outer : l;
@@ -86,17 +86,17 @@ static void drop_merged_loops(const struct as_flow *flow, struct as_nest *nest,
 {
     for (uint32_t l = 0; l < nest->loops; l++) {
         struct as_nest_loop *loop = &nest->loop[l];
-        if (loop->parent != ASSAY_NONE)
+        if (loop->parent != AS_NONE)
             loop->parent = stays[loop->parent];
         if (stays[l] == l)
             continue;
-        nest->loop[stays[l]].bits |= ASSAY_LOOP_MERGED;
-        loop->header = ASSAY_NONE;
+        nest->loop[stays[l]].bits |= AS_LOOP_MERGED;
+        loop->header = AS_NONE;
     }
     for (uint32_t v = 0; v < flow->blocks; v++) {
-        if (nest->loop_of[v] != ASSAY_NONE)
+        if (nest->loop_of[v] != AS_NONE)
             nest->loop_of[v] = stays[nest->loop_of[v]];
-        if (nest->heads[v] != ASSAY_NONE)
+        if (nest->heads[v] != AS_NONE)
             nest->heads[v] = stays[nest->heads[v]];
     }
 }
@@ -105,7 +105,7 @@ static int find_tables(const struct as_flow *flow, struct as_arena *arena, struc
 {
     *t = (struct table_jumps){flow, as_arena_fresh(arena, struct as_sort_key, flow->tables), 0};
     if (!t->jump)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t v = 0; v < flow->blocks && t->n < flow->tables; v++)
         if (ends_in_table(flow, &flow->block[v]))
             t->jump[t->n++] = (struct as_sort_key){hash_targets(flow, &flow->block[v]), v};
@@ -124,7 +124,7 @@ int as_nest_merge_dispatch(const struct as_flow *flow, struct as_arena *arena, s
                         as_arena_fresh(arena, uint32_t, nest->loops),
                         as_arena_array(arena, bool, nest->loops)};
     if (!m.count || !m.stays || !m.gone)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t first = 0, end; first < t.n; first = end) {
         for (end = first + 1; end < t.n && t.jump[end].key == t.jump[first].key;)
             end++;

@@ -41,7 +41,7 @@ static int64_t loaded_factor(struct as_symbols *s, struct as_value value)
     return factor;
 }
 
-/* Returns the view index of the header of `loop`, or ASSAY_NONE if the view does not have it. */
+/* Returns the view index of the header of `loop`, or AS_NONE if the view does not have it. */
 static uint32_t header_of(const struct as_iteration_view *view, uint32_t loop)
 {
     const struct as_iteration *it = view->iteration;
@@ -49,7 +49,7 @@ static uint32_t header_of(const struct as_iteration_view *view, uint32_t loop)
     for (uint32_t i = 0; i < view->n; i++)
         if (it->block[view->node[i]] == it->program->loop[loop].header)
             return i;
-    return ASSAY_NONE;
+    return AS_NONE;
 }
 
 /* Returns the largest factor of a register over all edges that enter at `header`. */
@@ -63,16 +63,15 @@ static int64_t factor_at(struct as_evaluation *e, uint32_t header, uint8_t reg)
     for (uint32_t k = 0; k < as_iteration_view_preds(view, header); k++) {
         const uint32_t pred = as_iteration_view_pred(view, header, k);
         const int64_t one =
-            pred == ASSAY_NONE
-                ? 0
-                : loaded_factor(&e->symbols, e->out[(size_t)pred * e->locations + reg]);
+            pred == AS_NONE ? 0
+                            : loaded_factor(&e->symbols, e->out[(size_t)pred * e->locations + reg]);
         factor = one > factor ? one : factor;
     }
     return factor;
 }
 
-static int find_factor(struct as_scratch *scratch, const struct assay_program *program,
-                       uint32_t loop, const struct assay_memory *memory, int64_t *factor)
+static int find_factor(struct as_scratch *scratch, const struct as_program *program, uint32_t loop,
+                       const struct as_memory *memory, int64_t *factor)
 {
     struct as_iteration_view view;
     struct as_steps steps;
@@ -82,33 +81,33 @@ static int find_factor(struct as_scratch *scratch, const struct assay_program *p
         as_scratch_iteration(scratch, program, program->loop[loop].parent);
 
     if (!it)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     AS_TRY(as_iteration_view_make(it, AS_ITERATION_ALL, NULL, 0, arena, &view));
     const uint32_t header = header_of(&view, loop);
-    if (header == ASSAY_NONE)
+    if (header == AS_NONE)
         return 0;
     AS_TRY(as_steps_make(&view, arena, &steps));
     AS_TRY(as_evaluate(e, &steps, arena));
     const int64_t base = factor_at(e, header, memory->base);
     const int64_t index = memory->scale * factor_at(e, header, memory->index);
     *factor = base > index ? base : index;
-    return e->symbols.failed ? ASSAY_ERR_NOMEM : 0;
+    return e->symbols.failed ? AS_ERR_NOMEM : 0;
 }
 
-int assay_loop_record_size(const struct assay_program *program, uint32_t loop,
-                           const struct assay_memory_stream *stream, int64_t *size_b,
-                           struct assay_error *err)
+int as_loop_record_size(const struct as_program *program, uint32_t loop,
+                        const struct as_memory_stream *stream, int64_t *size_b,
+                        struct as_error *err)
 {
-    struct assay_memory memory[2];
+    struct as_memory memory[2];
 
     *size_b = 0;
-    if (program->loop[loop].parent == ASSAY_NONE ||
-        assay_insn_memory(&program->code, &program->code.insn[stream->insn], memory) <=
+    if (program->loop[loop].parent == AS_NONE ||
+        as_insn_memory(&program->code, &program->code.insn[stream->insn], memory) <=
             stream->operand)
         return 0;
     struct as_scratch *scratch = as_scratch_acquire(program);
     const int rc = scratch ? find_factor(scratch, program, loop, &memory[stream->operand], size_b)
-                           : ASSAY_ERR_NOMEM;
+                           : AS_ERR_NOMEM;
     as_scratch_release(program, scratch);
     return rc < 0 ? as_error_nomem(err, "the entries of a loop") : 0;
 }

@@ -21,9 +21,9 @@ static int make_writes(struct as_evaluation *e)
         return 0;
     e->writes = as_arena_array(e->arena, uint64_t, 2 * (size_t)it->nodes);
     if (!e->writes)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t u = 0; u < it->nodes; u++) {
-        const struct assay_block *b = &it->program->block[it->block[u]];
+        const struct as_block *b = &it->program->block[it->block[u]];
         for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++)
             e->writes[it->nodes + u] |= as_frame_writes(e, &it->program->code.insn[i], NULL);
     }
@@ -53,10 +53,9 @@ static uint64_t changed_inside(const struct as_evaluation *e, uint32_t node)
     uint32_t loop = it->program->block[it->block[node]].loop;
     if (!e->writes)
         return 0;
-    if (loop != ASSAY_NONE && loop != it->loop &&
-        it->program->loop[loop].bits & ASSAY_LOOP_IRREDUCIBLE)
+    if (loop != AS_NONE && loop != it->loop && it->program->loop[loop].bits & AS_LOOP_IRREDUCIBLE)
         return writes_between(e, 0, it->nodes - 1); /* an irreducible loop may begin anywhere */
-    return it->retreat[node] == ASSAY_NONE ? 0 : writes_between(e, node, it->retreat[node]);
+    return it->retreat[node] == AS_NONE ? 0 : writes_between(e, node, it->retreat[node]);
 }
 
 /* ---- Walk -------------------------------------------------------------------------------- */
@@ -241,13 +240,13 @@ int as_evaluate(struct as_evaluation *e, const struct as_steps *steps, struct as
     e->out = as_arena_array(arena, struct as_value, (size_t)e->locations * steps->view->n + 1);
     e->now = as_arena_array(arena, struct as_value, e->locations);
     if (!e->out || !e->now)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     start_values(e);
     walk(e);
     find_steps(e);
     find_steady(e);
     finish_accesses(e);
-    return e->symbols.failed ? ASSAY_ERR_NOMEM : 0;
+    return e->symbols.failed ? AS_ERR_NOMEM : 0;
 }
 
 void as_evaluate_fini(struct as_evaluation *e)
@@ -260,28 +259,28 @@ void as_evaluate_fini(struct as_evaluation *e)
 
 /* Registers and slots with values that depend on data loaded in the loop. */
 struct loaded {
-    struct assay_regset reg;
+    struct as_regset reg;
     uint64_t location; /* slots */
 };
 
 /* Updates `l` by one step. `*at` is the index of the next access. */
 static void pass_step(struct as_evaluation *e, uint32_t step, size_t *at, struct loaded *l)
 {
-    const struct assay_effects *f = &e->steps->effects[step];
-    const struct assay_insn *insn = as_step_insn(e->steps, step);
-    bool call = as_form_of(insn)->insn_class == ASSAY_CLASS_CALL;
+    const struct as_effects *f = &e->steps->effects[step];
+    const struct as_insn *insn = as_step_insn(e->steps, step);
+    bool call = as_form_of(insn)->insn_class == AS_CLASS_CALL;
     const uint64_t sp = (uint64_t)1 << AS_REG_SP;
     bool any = ((f->read.word[0] & l->reg.word[0] & ~sp) | (f->read.word[1] & l->reg.word[1])) &&
-               !(insn->bits & ASSAY_INSN_IDIOM);
+               !(insn->bits & AS_INSN_IDIOM);
     uint64_t stored = 0;
     for (; *at < e->access.n && e->access.at[*at].at == step; ++*at) {
         struct as_access *a = &e->access.at[*at];
         unsigned base = a->memory.base, index = a->memory.index;
-        a->indirect = a->gathered || (base != AS_REG_SP && assay_regset_has(l->reg, base)) ||
-                      assay_regset_has(l->reg, index);
-        if (a->memory.access & ASSAY_ACCESS_READ)
+        a->indirect = a->gathered || (base != AS_REG_SP && as_regset_has(l->reg, base)) ||
+                      as_regset_has(l->reg, index);
+        if (a->memory.access & AS_ACCESS_READ)
             any |= a->location == UINT8_MAX || l->location >> a->location & 1;
-        if (a->memory.access & ASSAY_ACCESS_WRITE && a->location != UINT8_MAX)
+        if (a->memory.access & AS_ACCESS_WRITE && a->location != UINT8_MAX)
             stored |= (uint64_t)1 << a->location;
     }
     any &= !call;
@@ -297,7 +296,7 @@ int as_evaluate_origin(struct as_evaluation *e)
     struct loaded *out = as_arena_array(e->arena, struct loaded, view->n);
     struct loaded start = {{{0, 0}}, 0};
     if (!out)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     /* Sets only grow from round to round. The second round mostly has all carried values. */
     for (bool more = true; more;) {
         size_t at = 0;

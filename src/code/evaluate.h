@@ -18,17 +18,17 @@ enum {
     AS_GPRS = 16,
     AS_SLOTS_MOST = 48,
     AS_LOCATIONS_MOST = AS_GPRS + AS_SLOTS_MOST,
-    AS_REG_SP = ASSAY_REG_GPR + 4,
-    AS_REG_BP = ASSAY_REG_GPR + 5
+    AS_REG_SP = AS_REG_GPR + 4,
+    AS_REG_BP = AS_REG_GPR + 5
 };
 
 /* A memory operand that is read or written. */
 struct as_access {
-    struct assay_memory memory;
+    struct as_memory memory;
     struct as_value address; /* with aliases replaced */
     int64_t step;            /* bytes that the address advances per iteration; valid if `known` */
     uint32_t at;             /* step of the instruction */
-    uint8_t operand;         /* operand number of assay_insn_memory */
+    uint8_t operand;         /* operand number of as_insn_memory */
     uint8_t location;        /* location of the slot, or UINT8_MAX */
     bool known;
     bool steady;   /* the step is unknown, but the same in every iteration */
@@ -53,7 +53,7 @@ struct as_evaluation {
     as_access_vec access; /* in the order of the steps */
     struct as_slot slot[AS_SLOTS_MOST];
     uint32_t locations; /* number of general registers and slots */
-    uint8_t frame;      /* base register of the slots, or ASSAY_REG_NONE */
+    uint8_t frame;      /* base register of the slots, or AS_REG_NONE */
     bool bp_is_frame;   /* rbp is the frame pointer of this function */
     bool stores;        /* the loop has a call, or writes memory outside of slots */
     struct as_value
@@ -67,24 +67,24 @@ struct as_evaluation {
 };
 
 /* Evaluates the steps. `e` is all zero or holds an earlier evaluation; the function uses its memory
- * again. Returns 0 or ASSAY_ERR_NOMEM; the caller calls as_evaluate_fini in both cases. */
+ * again. Returns 0 or AS_ERR_NOMEM; the caller calls as_evaluate_fini in both cases. */
 int as_evaluate(struct as_evaluation *e, const struct as_steps *steps, struct as_arena *arena);
 void as_evaluate_fini(struct as_evaluation *e);
 
-/* Sets `indirect` of all accesses. Returns 0 or ASSAY_ERR_NOMEM. */
+/* Sets `indirect` of all accesses. Returns 0 or AS_ERR_NOMEM. */
 int as_evaluate_origin(struct as_evaluation *e);
 
 /* Sets `step` to the change of a location per iteration. Returns false if the change is not a
  * constant. */
 bool as_evaluate_step(const struct as_evaluation *e, unsigned location, int64_t *step);
 
-/* Finds the slots of the frame and their base register (frame.c). Returns 0 or ASSAY_ERR_NOMEM. */
+/* Finds the slots of the frame and their base register (frame.c). Returns 0 or AS_ERR_NOMEM. */
 int as_frame_find(struct as_evaluation *e);
 /* Returns the location of the slot that `memory` accesses, or UINT8_MAX. */
-uint8_t as_frame_location(const struct as_evaluation *e, const struct assay_memory *memory);
+uint8_t as_frame_location(const struct as_evaluation *e, const struct as_memory *memory);
 /* Returns the locations that an instruction writes, slots included; bit n is location n. */
-uint64_t as_frame_writes(const struct as_evaluation *e, const struct assay_insn *insn,
-                         const struct assay_effects *effects);
+uint64_t as_frame_writes(const struct as_evaluation *e, const struct as_insn *insn,
+                         const struct as_effects *effects);
 
 /* Computes the addresses of the operands of one instruction, then updates `now` with its results
  * (compute.c). */

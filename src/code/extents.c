@@ -217,15 +217,15 @@ static const char *text_of_number(struct as_bases *b, const struct as_base_tag *
 static struct amount load_amount(struct amount_query *q, uint32_t block, uint32_t insn)
 {
     struct as_bases *b = q->b;
-    const struct assay_insn *at = &b->program->code.insn[insn];
+    const struct as_insn *at = &b->program->code.insn[insn];
     const char *text = NULL;
-    struct assay_memory memory[2];
+    struct as_memory memory[2];
 
-    if (assay_insn_memory(&b->program->code, at, memory) != 1 ||
-        memory[0].index != ASSAY_REG_NONE || memory[0].segment != ASSAY_REG_NONE)
+    if (as_insn_memory(&b->program->code, at, memory) != 1 || memory[0].index != AS_REG_NONE ||
+        memory[0].segment != AS_REG_NONE)
         return unknown_amount;
     const uint32_t variable = as_base_number_at(b, block, at->address, &memory[0], q->pc);
-    if (variable != ASSAY_NONE)
+    if (variable != AS_NONE)
         return amount_of_text(b->variables.variable[variable].name);
     struct as_base_state state = b->in[block];
     as_base_run_block(b, block, insn, &state);
@@ -244,17 +244,17 @@ static struct amount amount_before(struct amount_query *q, uint32_t block, uint3
 static struct amount amount_of_source(struct amount_query *q, uint32_t block, uint32_t insn,
                                       unsigned operand, const struct amount_trail *trail)
 {
-    const struct assay_code *code = &q->b->program->code;
-    const struct assay_insn *at = &code->insn[insn];
-    const struct assay_operand *o = &as_form_of(at)->operand[operand];
+    const struct as_code *code = &q->b->program->code;
+    const struct as_insn *at = &code->insn[insn];
+    const struct as_operand *o = &as_form_of(at)->operand[operand];
 
     switch (o->kind) {
-    case ASSAY_OPERAND_REG:
+    case AS_OPERAND_REG:
         return o->width_b < 4 ? unknown_amount
                               : amount_before(q, block, insn, at->reg[o->slot], trail);
-    case ASSAY_OPERAND_IMM:
-        return amount_of_constant(o->fixed ? o->fixed - 1 : assay_code_imm(code, insn));
-    case ASSAY_OPERAND_MEM:
+    case AS_OPERAND_IMM:
+        return amount_of_constant(o->fixed ? o->fixed - 1 : as_code_imm(code, insn));
+    case AS_OPERAND_MEM:
         return o->width_b < 4 ? unknown_amount : load_amount(q, block, insn);
     default:
         return unknown_amount;
@@ -264,14 +264,14 @@ static struct amount amount_of_source(struct amount_query *q, uint32_t block, ui
 static struct amount lea_amount(struct amount_query *q, uint32_t block, uint32_t insn,
                                 const struct amount_trail *trail)
 {
-    const struct assay_insn *at = &q->b->program->code.insn[insn];
-    struct amount out = amount_of_constant(assay_code_disp(&q->b->program->code, insn));
+    const struct as_insn *at = &q->b->program->code.insn[insn];
+    struct amount out = amount_of_constant(as_code_disp(&q->b->program->code, insn));
 
-    if (at->base == ASSAY_REG_IP)
+    if (at->base == AS_REG_IP)
         return unknown_amount;
-    if (at->base != ASSAY_REG_NONE)
+    if (at->base != AS_REG_NONE)
         out = add_amounts(out, amount_before(q, block, insn, at->base, trail));
-    if (at->index == ASSAY_REG_NONE)
+    if (at->index == AS_REG_NONE)
         return out;
     return add_amounts(out,
                        scale_amount(amount_before(q, block, insn, at->index, trail), at->scale));
@@ -281,7 +281,7 @@ static struct amount lea_amount(struct amount_query *q, uint32_t block, uint32_t
 static struct amount updated_amount(struct amount_query *q, uint32_t block, uint32_t insn,
                                     unsigned reg, const struct amount_trail *trail)
 {
-    const struct assay_form *form = as_form_of(&q->b->program->code.insn[insn]);
+    const struct as_form *form = as_form_of(&q->b->program->code.insn[insn]);
     const char *name = form->mnemonic;
     const struct amount old = amount_before(q, block, insn, reg, trail);
 
@@ -296,7 +296,7 @@ static struct amount updated_amount(struct amount_query *q, uint32_t block, uint
         return add_amounts(old, scale_amount(by, -1));
     if (strcmp(name, "imul") == 0)
         return multiply_amounts(q->b, old, by);
-    if (form->insn_class == ASSAY_CLASS_SELECT && strncmp(name, "cmov", 4) == 0)
+    if (form->insn_class == AS_CLASS_SELECT && strncmp(name, "cmov", 4) == 0)
         return select_amount(old, by);
     if (strcmp(name, "shl") == 0 && by.kind == AMOUNT_KNOWN && !by.n && by.constant >= 0 &&
         by.constant < 32)
@@ -311,19 +311,18 @@ static struct amount updated_amount(struct amount_query *q, uint32_t block, uint
 static struct amount result_amount(struct amount_query *q, uint32_t block, uint32_t insn,
                                    unsigned reg, const struct amount_trail *trail)
 {
-    const struct assay_insn *at = &q->b->program->code.insn[insn];
-    const struct assay_form *form = as_form_of(at);
-    const struct assay_operand *o = &form->operand[0];
+    const struct as_insn *at = &q->b->program->code.insn[insn];
+    const struct as_form *form = as_form_of(at);
+    const struct as_operand *o = &form->operand[0];
     const char *name = form->mnemonic;
 
     if (strcmp(name, "cdqe") == 0)
         return amount_before(q, block, insn, reg, trail);
-    if (!form->operands || o->kind != ASSAY_OPERAND_REG || at->reg[o->slot] != reg ||
-        o->width_b < 4)
+    if (!form->operands || o->kind != AS_OPERAND_REG || at->reg[o->slot] != reg || o->width_b < 4)
         return unknown_amount;
-    if (at->bits & ASSAY_INSN_IDIOM)
-        return form->insn_class == ASSAY_CLASS_LOGIC ? amount_of_constant(0) : unknown_amount;
-    if (form->insn_class == ASSAY_CLASS_LEA)
+    if (at->bits & AS_INSN_IDIOM)
+        return form->insn_class == AS_CLASS_LOGIC ? amount_of_constant(0) : unknown_amount;
+    if (form->insn_class == AS_CLASS_LEA)
         return lea_amount(q, block, insn, trail);
     if (form->operands == 2 && (strcmp(name, "mov") == 0 || strcmp(name, "movsxd") == 0))
         return amount_of_source(q, block, insn, 1, trail);
@@ -335,22 +334,22 @@ static struct amount result_amount(struct amount_query *q, uint32_t block, uint3
 
 /* ---- Ways ------------------------------------------------------------------------------------ */
 
-static bool writes_register(const struct assay_insn *at, unsigned reg)
+static bool writes_register(const struct as_insn *at, unsigned reg)
 {
-    struct assay_effects effects;
+    struct as_effects effects;
 
-    assay_insn_effects(at, &effects);
-    return assay_regset_has(effects.written, reg) ||
-           (as_form_of(at)->insn_class == ASSAY_CLASS_CALL && AS_BASE_CALL_WRITES >> reg & 1);
+    as_insn_effects(at, &effects);
+    return as_regset_has(effects.written, reg) ||
+           (as_form_of(at)->insn_class == AS_CLASS_CALL && AS_BASE_CALL_WRITES >> reg & 1);
 }
 
 /* The value of a register on all ways into a block. */
 static struct amount amount_on_ways(struct amount_query *q, uint32_t block, unsigned reg,
                                     const struct amount_trail *trail)
 {
-    const struct assay_program *p = q->b->program;
-    const struct assay_body *body = &p->body[q->b->body];
-    const struct assay_block *at = &p->block[body->first_block + block];
+    const struct as_program *p = q->b->program;
+    const struct as_body *body = &p->body[q->b->body];
+    const struct as_block *at = &p->block[body->first_block + block];
     const struct amount_trail here = {trail, block, reg, trail ? trail->depth + 1 : 0};
     struct amount out = {.kind = AMOUNT_ANY};
 
@@ -358,13 +357,13 @@ static struct amount amount_on_ways(struct amount_query *q, uint32_t block, unsi
         if (t->block == block && t->reg == reg)
             return out;
     if (!at->preds || here.depth == AMOUNT_DEPTH_MOST ||
-        at->bits & (ASSAY_BLOCK_ENTRY | ASSAY_BLOCK_SECOND | ASSAY_BLOCK_LANDING))
+        at->bits & (AS_BLOCK_ENTRY | AS_BLOCK_SECOND | AS_BLOCK_LANDING))
         return unknown_amount;
     for (uint32_t i = 0; i < at->preds && out.kind != AMOUNT_UNKNOWN; i++) {
         const uint32_t from = p->pred[at->first_pred + i].block - body->first_block;
         if (from >= body->blocks)
             return unknown_amount;
-        const struct assay_block *before = &p->block[body->first_block + from];
+        const struct as_block *before = &p->block[body->first_block + from];
         out = meet_amounts(out,
                            amount_before(q, from, before->first_insn + before->insns, reg, &here));
     }
@@ -376,9 +375,8 @@ static struct amount amount_before(struct amount_query *q, uint32_t block, uint3
                                    unsigned reg, const struct amount_trail *trail)
 {
     const struct as_bases *b = q->b;
-    const struct assay_code *code = &b->program->code;
-    const struct assay_block *at =
-        &b->program->block[b->program->body[b->body].first_block + block];
+    const struct as_code *code = &b->program->code;
+    const struct as_block *at = &b->program->block[b->program->body[b->body].first_block + block];
     int64_t constant;
 
     if (reg >= AS_BASE_REGISTERS || reg == AS_BASE_SP || q->visits++ == AMOUNT_VISITS_MOST)
@@ -387,8 +385,8 @@ static struct amount amount_before(struct amount_query *q, uint32_t block, uint3
         const uint32_t variable =
             i < at->first_insn + at->insns
                 ? as_base_number_of(b, block, code->insn[i].address, reg, q->pc, &constant)
-                : ASSAY_NONE;
-        if (variable != ASSAY_NONE)
+                : AS_NONE;
+        if (variable != AS_NONE)
             return add_amounts(amount_of_text(b->variables.variable[variable].name),
                                amount_of_constant(-constant));
         if (i == at->first_insn)
@@ -418,15 +416,15 @@ static bool write_amount(const struct amount *amount, struct as_extent_name *out
 }
 
 bool as_bases_extent(const struct as_bases *bases, uint32_t insn,
-                     const struct assay_register_stride *stride, struct as_extent_name *out)
+                     const struct as_register_stride *stride, struct as_extent_name *out)
 {
-    const struct assay_program *p = bases->program;
+    const struct as_program *p = bases->program;
     struct amount_query q = {.b = (struct as_bases *)bases, /* no new objects: all were seen */
                              .pc = p->code.insn[insn].address};
     struct amount sum = amount_of_constant(stride->constant_b);
     const uint32_t block = as_base_block_of(bases, insn);
 
-    if (!stride->n || block == ASSAY_NONE || !bases->in[block].reached)
+    if (!stride->n || block == AS_NONE || !bases->in[block].reached)
         return false;
     for (unsigned i = 0; i < stride->n; i++)
         sum = add_amounts(sum, scale_amount(amount_before(&q, block, insn, stride->reg[i], NULL),

@@ -11,7 +11,7 @@
 
 #include "base/search.h"
 
-static const struct assay_insn *insn_at(const struct as_walk *walk, uint32_t position)
+static const struct as_insn *insn_at(const struct as_walk *walk, uint32_t position)
 {
     return &walk->b->program->code.insn[as_walk_insn(walk, position)];
 }
@@ -32,8 +32,8 @@ static uint32_t position_from(const struct as_walk *walk, uint64_t address, size
                                           is_own ? from : r->first_insn);
         if (insn == SIZE_MAX)
             return AS_NO_POSITION;
-        const struct assay_insn *at = &walk->b->program->code.insn[insn];
-        bool after_lock = at->address + 1 == address && (as_form_of(at)->traits & ASSAY_TRAIT_LOCK);
+        const struct as_insn *at = &walk->b->program->code.insn[insn];
+        bool after_lock = at->address + 1 == address && (as_form_of(at)->traits & AS_TRAIT_LOCK);
         if (at->address != address && !after_lock)
             return AS_NO_POSITION;
         return walk->span.at[s].first + (uint32_t)(insn - r->first_insn);
@@ -51,24 +51,24 @@ static uint32_t next_position(const struct as_walk *walk, uint32_t position)
 {
     if (position + 1 >= walk->positions)
         return AS_NO_POSITION;
-    const struct assay_insn *insn = insn_at(walk, position), *next = insn + 1;
+    const struct as_insn *insn = insn_at(walk, position), *next = insn + 1;
     if (walk->span.n > 1)
         next = insn_at(walk, position + 1);
     return next->address == insn->address + insn->length ? position + 1 : AS_NO_POSITION;
 }
 
-static bool is_padding(const struct assay_form *form)
+static bool is_padding(const struct as_form *form)
 {
-    return form->insn_class == ASSAY_CLASS_NOP || form->insn_class == ASSAY_CLASS_TRAP ||
-           form->insn_class == ASSAY_CLASS_INVALID;
+    return form->insn_class == AS_CLASS_NOP || form->insn_class == AS_CLASS_TRAP ||
+           form->insn_class == AS_CLASS_INVALID;
 }
 
 /* Returns true if only padding follows in the region; control does not run on into the next one. */
 static bool runs_out(const struct as_walk *walk, uint32_t position)
 {
     while ((position = next_position(walk, position)) != AS_NO_POSITION) {
-        const struct assay_form *form = as_form_of(insn_at(walk, position));
-        if (form->insn_class != ASSAY_CLASS_NOP)
+        const struct as_form *form = as_form_of(insn_at(walk, position));
+        if (form->insn_class != AS_CLASS_NOP)
             return false;
     }
     return true;
@@ -94,15 +94,15 @@ static int add_edge(struct as_walk *walk, uint32_t from, uint32_t to, uint8_t ki
                     const struct as_stack *stack)
 {
     AS_TRY(as_vec_push(&walk->edge, (struct as_walk_edge){.from = from, .to = to, .kind = kind}));
-    return make_leader(walk, to, stack, kind == ASSAY_EDGE_LANDING ? AS_MARK_PAD : 0);
+    return make_leader(walk, to, stack, kind == AS_EDGE_LANDING ? AS_MARK_PAD : 0);
 }
 
 /* Records that control leaves the body for `target`. */
 static int leave_to(struct as_walk *walk, uint64_t target)
 {
     uint32_t region = as_region_at(walk->b, target);
-    uint32_t body = region == ASSAY_NONE ? ASSAY_NONE : walk->b->region.at[region].body;
-    if (body == ASSAY_NONE) {
+    uint32_t body = region == AS_NONE ? AS_NONE : walk->b->region.at[region].body;
+    if (body == AS_NONE) {
         walk->may_return |= !walk->dead;
         return 0;
     }
@@ -113,12 +113,12 @@ static int fall_to_next(struct as_walk *walk, uint32_t position, const struct as
 {
     uint32_t next = next_position(walk, position);
     if (next != AS_NO_POSITION)
-        return add_edge(walk, position, next, ASSAY_EDGE_FALL, stack);
-    const struct assay_insn *insn = insn_at(walk, position);
+        return add_edge(walk, position, next, AS_EDGE_FALL, stack);
+    const struct as_insn *insn = insn_at(walk, position);
     /* The next instruction may be in another region of the body. */
     uint32_t other = position_of(walk, insn->address + insn->length);
     if (other != AS_NO_POSITION)
-        return add_edge(walk, position, other, ASSAY_EDGE_FALL, stack);
+        return add_edge(walk, position, other, AS_EDGE_FALL, stack);
     walk->mark.at[position] |= AS_MARK_TAILCALL;
     return leave_to(walk, insn->address + insn->length);
 }
@@ -130,7 +130,7 @@ static int jump_to(struct as_walk *walk, uint32_t position, uint64_t target, uin
     if (to != AS_NO_POSITION)
         return add_edge(walk, position, to, kind, stack);
     uint32_t region = as_region_at(walk->b, target);
-    bool inside = region != ASSAY_NONE &&
+    bool inside = region != AS_NONE &&
                   walk->b->region.at[region].body == (uint32_t)(walk->body - walk->b->body.at);
     if (inside) { /* the target is inside an instruction */
         walk->mark.at[position] |= AS_MARK_UNRESOLVED;
@@ -152,32 +152,32 @@ static const struct as_landing *landing_at(const struct as_walk *walk, uint64_t 
 }
 
 /* Sets `noreturn` if the call is known never to return. Appends the called body to `callee`. */
-static int call_noreturn(struct as_walk *walk, const struct assay_insn *insn, bool *noreturn)
+static int call_noreturn(struct as_walk *walk, const struct as_insn *insn, bool *noreturn)
 {
     uint64_t target;
     uint64_t slot;
     *noreturn = false;
-    if (!as_insn_target(insn, &target)) {
-        if (!assay_insn_memory_address(insn, &slot)) /* else through the global offset table */
+    if (!as_insn_target_fast(insn, &target)) {
+        if (!as_insn_memory_address(insn, &slot)) /* else through the global offset table */
             return 0;
         const char *name = as_import_at(walk->b, slot);
         *noreturn = name && as_noreturn_name(name);
         return 0;
     }
     uint32_t region = as_region_at(walk->b, target);
-    uint32_t body = region == ASSAY_NONE ? ASSAY_NONE : walk->b->region.at[region].body;
-    if (body == ASSAY_NONE)
+    uint32_t body = region == AS_NONE ? AS_NONE : walk->b->region.at[region].body;
+    if (body == AS_NONE)
         return 0;
     *noreturn = walk->b->body.at[body].noreturn;
     return walk->dead ? 0 : as_vec_push(&walk->callee, body);
 }
 
 /* Makes an entry at the target of a call into the middle of the same body, as in a retpoline. */
-static int enter_own(struct as_walk *walk, const struct assay_insn *insn)
+static int enter_own(struct as_walk *walk, const struct as_insn *insn)
 {
     const struct as_stack at_entry = {0, AS_STACK_UNKNOWN};
     uint64_t target;
-    uint32_t to = as_insn_target(insn, &target) ? position_of(walk, target) : AS_NO_POSITION;
+    uint32_t to = as_insn_target_fast(insn, &target) ? position_of(walk, target) : AS_NO_POSITION;
     if (to == AS_NO_POSITION || target == walk->b->region.at[walk->body->head].start)
         return 0;
     return make_leader(walk, to, &at_entry, AS_MARK_ROOT);
@@ -187,7 +187,7 @@ static int enter_own(struct as_walk *walk, const struct assay_insn *insn)
 static int walk_call(struct as_walk *walk, uint32_t position, const struct as_stack *stack,
                      bool *goes_on)
 {
-    const struct assay_insn *insn = insn_at(walk, position);
+    const struct as_insn *insn = insn_at(walk, position);
     bool noreturn;
     walk->mark.at[position] |= AS_MARK_CALL;
     AS_TRY(call_noreturn(walk, insn, &noreturn));
@@ -196,7 +196,7 @@ static int walk_call(struct as_walk *walk, uint32_t position, const struct as_st
     const struct as_landing *landing = landing_at(walk, insn->address);
     uint32_t pad = landing ? position_of(walk, landing->pad) : AS_NO_POSITION;
     if (pad != AS_NO_POSITION)
-        AS_TRY(add_edge(walk, position, pad, ASSAY_EDGE_LANDING, stack));
+        AS_TRY(add_edge(walk, position, pad, AS_EDGE_LANDING, stack));
     if (noreturn)
         walk->mark.at[position] |= AS_MARK_NORETURN;
     *goes_on = !noreturn;
@@ -222,7 +222,7 @@ static int jump_to_labels(struct as_walk *walk, uint32_t position, const struct 
             uint32_t to = position_of(walk, walk->b->label.at[i]);
             if (to == AS_NO_POSITION)
                 continue;
-            AS_TRY(add_edge(walk, position, to, ASSAY_EDGE_TABLE, stack));
+            AS_TRY(add_edge(walk, position, to, AS_EDGE_TABLE, stack));
             *any = true;
         }
     }
@@ -240,18 +240,18 @@ static bool restores_stack(const struct as_walk *walk, uint32_t position)
 {
     size_t insn = as_walk_insn(walk, position);
     for (uint32_t back = 1; back <= 3 && back <= position; back++) {
-        const struct assay_insn *at = &walk->b->program->code.insn[insn - back];
-        struct assay_effects effects;
-        assay_insn_effects(at, &effects);
-        if (assay_regset_has(effects.written, ASSAY_REG_GPR + 4))
-            return as_form_of(at)->insn_class != ASSAY_CLASS_CALL;
+        const struct as_insn *at = &walk->b->program->code.insn[insn - back];
+        struct as_effects effects;
+        as_insn_effects(at, &effects);
+        if (as_regset_has(effects.written, AS_REG_GPR + 4))
+            return as_form_of(at)->insn_class != AS_CLASS_CALL;
     }
     return false;
 }
 
 static bool is_stub(const struct as_walk *walk)
 {
-    return walk->b->region.at[walk->body->head].origin == ASSAY_FUNCTION_PLT;
+    return walk->b->region.at[walk->body->head].origin == AS_FUNCTION_PLT;
 }
 
 /*
@@ -280,7 +280,7 @@ static int walk_indirect(struct as_walk *walk, uint32_t position, const struct a
         for (size_t i = 0; i < walk->targets.at.n; i++) {
             uint64_t target = walk->targets.at.at[i];
             if (i == 0 || walk->targets.at.at[i - 1] != target)
-                AS_TRY(jump_to(walk, position, target, ASSAY_EDGE_TABLE, stack));
+                AS_TRY(jump_to(walk, position, target, AS_EDGE_TABLE, stack));
         }
         return 0;
     }
@@ -303,33 +303,33 @@ static int walk_indirect(struct as_walk *walk, uint32_t position, const struct a
 /* ---- The walk ---------------------------------------------------------------------------- */
 
 /* Walks one instruction that may end the run. Sets `*goes_on` if the walk continues after it.
- * Returns 0 or ASSAY_ERR_NOMEM. */
+ * Returns 0 or AS_ERR_NOMEM. */
 static int walk_insn(struct as_walk *walk, uint32_t position, struct as_stack *stack, bool *goes_on)
 {
-    const struct assay_insn *insn = insn_at(walk, position);
-    const struct assay_form *form = as_form_of(insn);
+    const struct as_insn *insn = insn_at(walk, position);
+    const struct as_form *form = as_form_of(insn);
     uint64_t target;
     *goes_on = false;
     walk->first_edge.at[position] = (uint32_t)walk->edge.n;
     switch (form->insn_class) {
-    case ASSAY_CLASS_BRANCH:
+    case AS_CLASS_BRANCH:
         walk->mark.at[position] |= AS_MARK_END;
-        if (as_insn_target(insn, &target))
-            AS_TRY(jump_to(walk, position, target, ASSAY_EDGE_TAKEN, stack));
+        if (as_insn_target_fast(insn, &target))
+            AS_TRY(jump_to(walk, position, target, AS_EDGE_TAKEN, stack));
         return fall_to_next(walk, position, stack);
-    case ASSAY_CLASS_JUMP:
+    case AS_CLASS_JUMP:
         walk->mark.at[position] |= AS_MARK_END;
-        if (as_insn_target(insn, &target))
-            return jump_to(walk, position, target, ASSAY_EDGE_JUMP, stack);
+        if (as_insn_target_fast(insn, &target))
+            return jump_to(walk, position, target, AS_EDGE_JUMP, stack);
         return walk_indirect(walk, position, stack);
-    case ASSAY_CLASS_CALL:
+    case AS_CLASS_CALL:
         return walk_call(walk, position, stack, goes_on);
-    case ASSAY_CLASS_RETURN:
+    case AS_CLASS_RETURN:
         walk->mark.at[position] |= AS_MARK_END | AS_MARK_RETURN;
         walk->may_return |= !walk->dead;
         return 0;
-    case ASSAY_CLASS_TRAP:
-    case ASSAY_CLASS_INVALID:
+    case AS_CLASS_TRAP:
+    case AS_CLASS_INVALID:
         walk->mark.at[position] |= AS_MARK_END;
         return 0;
     default:
@@ -346,7 +346,7 @@ static uint32_t walk_straight(struct as_walk *walk, uint32_t position, struct as
     while (span->first > position)
         span--;
     const struct as_region *region = &walk->b->region.at[span->region];
-    const struct assay_insn *insn = insn_at(walk, position);
+    const struct as_insn *insn = insn_at(walk, position);
     const uint32_t end = span->first + region->insns;
     const uint16_t reached = (uint16_t)(AS_MARK_REACHED | (walk->dead ? AS_MARK_DEAD : 0));
     uint16_t *mark = walk->mark.at;
@@ -426,7 +426,7 @@ static int walk_rest(struct as_walk *walk)
     for (uint32_t i = 0; i < walk->positions; i++) {
         if (walk->mark.at[i] & AS_MARK_REACHED)
             continue;
-        const struct assay_insn *insn = insn_at(walk, i);
+        const struct as_insn *insn = insn_at(walk, i);
         if (is_padding(as_form_of(insn)))
             continue;
         walk->dead = !is_reached_otherwise(walk, insn->address);

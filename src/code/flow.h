@@ -28,7 +28,7 @@ _Static_assert(AS_MARK_UNRESOLVED <= UINT16_MAX, "marks are kept in 16 bits");
 
 struct as_walk_edge {
     uint32_t from, to; /* positions */
-    uint8_t kind;      /* assay_edge_kind */
+    uint8_t kind;      /* as_edge_kind */
 };
 
 /* One worker uses it for one body after the other. */
@@ -57,11 +57,11 @@ struct as_walk {
     bool dead; /* the walk is in code that no entry reaches */
 };
 
-/* Walks `body`. Returns 0 or ASSAY_ERR_NOMEM. */
+/* Walks `body`. Returns 0 or AS_ERR_NOMEM. */
 int as_walk_body(struct as_walk *walk, const struct as_builder *b,
                  const struct as_body_parts *body);
 /* Makes the blocks and edges of the body that was walked last. `arena` owns them. Returns 0 or
- * ASSAY_ERR_NOMEM. */
+ * AS_ERR_NOMEM. */
 int as_walk_blocks(struct as_walk *walk, struct as_arena *arena, struct as_flow *out);
 void as_walk_fini(struct as_walk *walk);
 

@@ -141,7 +141,7 @@ static int forest_init(struct forest *f, const struct as_graph *back,
     f->is_header = as_arena_array(arena, bool, n);
     f->irreducible = as_arena_array(arena, bool, n);
     if (!all || !f->is_header || !f->irreducible)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     memset(all, 0xff, sizeof *all * 5 * n);
     f->header = all;
     f->stamp = all + n;
@@ -193,7 +193,7 @@ static int forest_result(const struct forest *f, const struct as_graph *graph,
     out->irreducible = as_arena_array(arena, bool, loops);
     out->loop_of = as_arena_array(arena, uint32_t, graph->nodes);
     if (!number || !out->header || !out->parent || !out->irreducible || !out->loop_of)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     memset(out->loop_of, 0xff, sizeof *out->loop_of * graph->nodes);
     out->loops = 0;
     /* A header's own header has a smaller preorder number, so its loop has a number already. */

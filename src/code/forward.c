@@ -73,8 +73,8 @@ static int compare_stores(const void *a, const void *b)
 
 static bool repeats(const struct as_forward *f, const struct as_access *a)
 {
-    const struct assay_insn *insn = as_step_insn(f->e->steps, a->at);
-    return as_form_of(insn)->traits & ASSAY_TRAIT_REP;
+    const struct as_insn *insn = as_step_insn(f->e->steps, a->at);
+    return as_form_of(insn)->traits & AS_TRAIT_REP;
 }
 
 static bool usable(const struct as_forward *f, const struct as_access *a)
@@ -90,14 +90,14 @@ static void list_stores(struct as_forward *f)
         const struct as_access *a = &f->e->access.at[i];
         while (a->at >= view->start[block + 1])
             block++;
-        if (!(a->memory.access & ASSAY_ACCESS_WRITE) || !usable(f, a))
+        if (!(a->memory.access & AS_ACCESS_WRITE) || !usable(f, a))
             continue;
         struct as_store *s = &f->store[f->n++];
         *s = (struct as_store){.term = a->address.term,
                                .at = a->at,
                                .width_b = a->memory.width_b,
                                .block = block,
-                               .maybe = a->memory.access & ASSAY_ACCESS_MAYBE,
+                               .maybe = a->memory.access & AS_ACCESS_MAYBE,
                                .frame = a->frame};
         split_address(a, &s->place, &s->ahead);
         if (s->width_b > f->widest_b)
@@ -115,15 +115,15 @@ static int count_calls(struct as_forward *f)
     const struct as_steps *steps = f->e->steps;
     uint32_t calls = 0;
     for (uint32_t i = 0; i < steps->view->n; i++)
-        calls += (as_iteration_view_block(steps->view, i)->bits & ASSAY_BLOCK_CALL) != 0;
+        calls += (as_iteration_view_block(steps->view, i)->bits & AS_BLOCK_CALL) != 0;
     if (!calls)
         return 0;
     f->calls = as_arena_array(f->arena, uint32_t, (size_t)steps->n + 1);
     if (!f->calls)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t i = 0; i < steps->n; i++)
         f->calls[i + 1] =
-            f->calls[i] + (as_form_of(as_step_insn(steps, i))->insn_class == ASSAY_CLASS_CALL);
+            f->calls[i] + (as_form_of(as_step_insn(steps, i))->insn_class == AS_CLASS_CALL);
     return 0;
 }
 
@@ -136,7 +136,7 @@ static int find_always(struct as_forward *f)
     f->seen = as_arena_array(f->arena, uint32_t, view->n);
     f->work = as_arena_fresh(f->arena, uint32_t, SEARCH_MOST);
     if (!over || !f->always || !f->seen || !f->work)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t i = 0; i < view->n; i++) {
         for (uint32_t k = 0; k < as_iteration_view_preds(view, i); k++) {
             over[as_iteration_view_pred(view, i, k) + 1]++;
@@ -161,7 +161,7 @@ int as_forward_init(struct as_forward *f, const struct as_evaluation *e, struct 
     f->store =
         as_arena_alloc(arena, (e->access.n + 1) * sizeof *f->store, _Alignof(struct as_store));
     if (!f->store)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     list_stores(f);
     if (!f->n)
         return 0;
@@ -201,7 +201,7 @@ static bool dominates(const struct as_forward *f, uint32_t a, uint32_t b)
     const struct as_iteration_view *view = f->e->steps->view;
     const struct as_iteration *it = view->iteration;
     uint32_t above = it->block[view->node[a]], at = it->block[view->node[b]];
-    for (uint32_t i = 0; i < SEARCH_MOST && at != ASSAY_NONE; i++) {
+    for (uint32_t i = 0; i < SEARCH_MOST && at != AS_NONE; i++) {
         if (at == above)
             return true;
         if (at == it->block[0])
@@ -374,16 +374,16 @@ static int name_stores(struct as_forward *f, struct load *l, as_dependence_vec *
         if (!(mask & left))
             continue;
         bool sure = certain(f, l, c);
-        uint8_t flags = mask == all ? 0 : ASSAY_DEPENDENCE_PARTIAL;
+        uint8_t flags = mask == all ? 0 : AS_DEPENDENCE_PARTIAL;
         if (!sure || c->called)
-            flags |= ASSAY_DEPENDENCE_MAYBE;
+            flags |= AS_DEPENDENCE_MAYBE;
         if (sure)
             left &= ~mask;
-        AS_TRY(as_vec_push(out, (struct assay_dependence){.from = c->store->at,
-                                                          .to = l->access->at,
-                                                          .distance = (uint16_t)c->distance,
-                                                          .kind = ASSAY_DEPENDENCE_MEMORY,
-                                                          .bits = flags}));
+        AS_TRY(as_vec_push(out, (struct as_dependence){.from = c->store->at,
+                                                       .to = l->access->at,
+                                                       .distance = (uint16_t)c->distance,
+                                                       .kind = AS_DEPENDENCE_MEMORY,
+                                                       .bits = flags}));
     }
     return 0;
 }
@@ -398,7 +398,7 @@ int as_forward_step(struct as_forward *f, uint32_t step, as_dependence_vec *out)
         while (a->at >= view->start[f->block + 1])
             f->block++;
         /* Skips values near the limits of the integers; no real address is there. */
-        if (!(a->memory.access & ASSAY_ACCESS_READ) || !usable(f, a) ||
+        if (!(a->memory.access & AS_ACCESS_READ) || !usable(f, a) ||
             llabs(a->address.constant / 2) > INT64_MAX / 4 ||
             (a->known && llabs(a->step / 2) > INT64_MAX / 4))
             continue;

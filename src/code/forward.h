@@ -11,7 +11,7 @@
 #include "code/evaluate.h"
 #include "code/reach.h"
 
-enum { AS_DISTANCE_MOST = ASSAY_DEPENDENCE_DISTANCE };
+enum { AS_DISTANCE_MOST = AS_DEPENDENCE_DISTANCE };
 
 struct as_store;
 
@@ -30,11 +30,11 @@ struct as_forward {
     uint32_t block; /* block of the view that has the next access */
 };
 
-/* Prepares `f` for the steps of `e`. Returns 0 or ASSAY_ERR_NOMEM. */
+/* Prepares `f` for the steps of `e`. Returns 0 or AS_ERR_NOMEM. */
 int as_forward_init(struct as_forward *f, const struct as_evaluation *e, struct as_arena *arena);
 
 /* Appends the dependences of the loads of `step`. The caller passes the steps in ascending order.
- * Returns 0 or ASSAY_ERR_NOMEM. */
+ * Returns 0 or AS_ERR_NOMEM. */
 int as_forward_step(struct as_forward *f, uint32_t step, as_dependence_vec *out);
 
 #endif

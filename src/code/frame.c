@@ -17,48 +17,48 @@
 enum { PROLOGUE_INSNS = 16 };
 
 /* Returns true if the function sets rbp from rsp at its start. */
-static bool sets_frame_pointer(const struct assay_program *program, uint32_t loop)
+static bool sets_frame_pointer(const struct as_program *program, uint32_t loop)
 {
-    const struct assay_body *body = &program->body[program->loop[loop].body];
-    const struct assay_block *entry = &program->block[body->entry_block];
+    const struct as_body *body = &program->body[program->loop[loop].body];
+    const struct as_block *entry = &program->block[body->entry_block];
     for (uint32_t i = 0; i < entry->insns && i < PROLOGUE_INSNS; i++) {
-        const struct assay_insn *insn = &program->code.insn[entry->first_insn + i];
+        const struct as_insn *insn = &program->code.insn[entry->first_insn + i];
         unsigned insn_class = as_form_of(insn)->insn_class;
         if (insn->reg[0] != AS_REG_BP)
             continue;
-        if ((insn_class == ASSAY_CLASS_MOVE && insn->reg[1] == AS_REG_SP) ||
-            (insn_class == ASSAY_CLASS_LEA && insn->base == AS_REG_SP))
+        if ((insn_class == AS_CLASS_MOVE && insn->reg[1] == AS_REG_SP) ||
+            (insn_class == AS_CLASS_LEA && insn->base == AS_REG_SP))
             return true;
     }
     return false;
 }
 
-static bool is_call(const struct assay_insn *insn)
+static bool is_call(const struct as_insn *insn)
 {
-    return as_form_of(insn)->insn_class == ASSAY_CLASS_CALL;
+    return as_form_of(insn)->insn_class == AS_CLASS_CALL;
 }
 
 /* Returns true if the effects of a block matter: blocks of the view, or all blocks if there are
  * inner loops. */
 static bool counts(const struct as_iteration_view *view, uint32_t node)
 {
-    return view->iteration->has_inner || view->index[node] != ASSAY_NONE;
+    return view->iteration->has_inner || view->index[node] != AS_NONE;
 }
 
 typedef AS_VEC(struct as_slot) slot_vec;
 
-/* Lists the words based on register `frame` in one block. Returns 0 or ASSAY_ERR_NOMEM. */
-static int list_words(const struct assay_program *program, uint32_t block, unsigned frame,
+/* Lists the words based on register `frame` in one block. Returns 0 or AS_ERR_NOMEM. */
+static int list_words(const struct as_program *program, uint32_t block, unsigned frame,
                       slot_vec *out)
 {
-    const struct assay_block *b = &program->block[block];
+    const struct as_block *b = &program->block[block];
     for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++) {
-        const struct assay_insn *insn = &program->code.insn[i];
-        struct assay_memory m[2];
-        if (!(insn->bits & ASSAY_INSN_STACKMEM) || insn->base != frame ||
-            insn->index != ASSAY_REG_NONE || insn->segment != ASSAY_REG_NONE)
+        const struct as_insn *insn = &program->code.insn[i];
+        struct as_memory m[2];
+        if (!(insn->bits & AS_INSN_STACKMEM) || insn->base != frame || insn->index != AS_REG_NONE ||
+            insn->segment != AS_REG_NONE)
             continue;
-        if (assay_insn_memory(&program->code, insn, m) < 1 || !m[0].access)
+        if (as_insn_memory(&program->code, insn, m) < 1 || !m[0].access)
             continue;
         AS_TRY(as_vec_push(out, (struct as_slot){insn->disp, m[0].width_b}));
     }
@@ -109,8 +109,8 @@ static uint32_t written_registers(const struct as_evaluation *e)
         written |= w;
     }
     for (uint32_t u = 0; it->has_inner && u < it->nodes; u++) {
-        const struct assay_block *b = &it->program->block[it->block[u]];
-        if (view->index[u] != ASSAY_NONE)
+        const struct as_block *b = &it->program->block[it->block[u]];
+        if (view->index[u] != AS_NONE)
             continue;
         for (uint32_t i = 0; i < b->insns; i++)
             written |= as_frame_writes(e, &it->program->code.insn[b->first_insn + i], NULL);
@@ -135,7 +135,7 @@ int as_frame_find(struct as_evaluation *e)
     const struct as_iteration *it = view->iteration;
     slot_vec words = {0};
     int rc = 0;
-    e->frame = ASSAY_REG_NONE;
+    e->frame = AS_REG_NONE;
     e->locations = AS_GPRS;
     e->bp_is_frame = sets_frame_pointer(it->program, it->loop);
     const uint32_t written = written_registers(e);
@@ -144,7 +144,7 @@ int as_frame_find(struct as_evaluation *e)
         if (written & 1u << bases[i])
             continue;
         rc = list_loop_words(view, bases[i], &words);
-        e->frame = rc == 0 && words.n ? bases[i] : ASSAY_REG_NONE;
+        e->frame = rc == 0 && words.n ? bases[i] : AS_REG_NONE;
     }
     if (rc == 0 && words.n) {
         qsort(words.at, words.n, sizeof *words.at, compare_slots);
@@ -154,10 +154,10 @@ int as_frame_find(struct as_evaluation *e)
     return rc;
 }
 
-uint8_t as_frame_location(const struct as_evaluation *e, const struct assay_memory *memory)
+uint8_t as_frame_location(const struct as_evaluation *e, const struct as_memory *memory)
 {
-    if (memory->base != e->frame || e->frame == ASSAY_REG_NONE || memory->index != ASSAY_REG_NONE ||
-        memory->segment != ASSAY_REG_NONE)
+    if (memory->base != e->frame || e->frame == AS_REG_NONE || memory->index != AS_REG_NONE ||
+        memory->segment != AS_REG_NONE)
         return UINT8_MAX;
     const uint32_t slots = e->locations - AS_GPRS;
     const uint32_t at = as_first_not(k, slots, e->slot[k].disp < memory->disp);
@@ -165,10 +165,10 @@ uint8_t as_frame_location(const struct as_evaluation *e, const struct assay_memo
     return at < slots && e->slot[at].disp == memory->disp ? (uint8_t)(AS_GPRS + at) : UINT8_MAX;
 }
 
-uint64_t as_frame_writes(const struct as_evaluation *e, const struct assay_insn *insn,
-                         const struct assay_effects *effects)
+uint64_t as_frame_writes(const struct as_evaluation *e, const struct as_insn *insn,
+                         const struct as_effects *effects)
 {
-    struct assay_effects own;
+    struct as_effects own;
     if (!effects) {
         as_step_effects(e->steps->view->iteration->program, insn, &own);
         effects = &own;
@@ -180,10 +180,10 @@ uint64_t as_frame_writes(const struct as_evaluation *e, const struct assay_insn 
             slots &= ((uint64_t)1 << e->locations) - 1;
         return (written & ~(uint64_t)(1u << AS_REG_SP)) | slots;
     }
-    struct assay_memory m[2];
-    if (insn->bits & ASSAY_INSN_STACKMEM &&
-        assay_insn_memory(&e->steps->view->iteration->program->code, insn, m) > 0 &&
-        m[0].access & ASSAY_ACCESS_WRITE) {
+    struct as_memory m[2];
+    if (insn->bits & AS_INSN_STACKMEM &&
+        as_insn_memory(&e->steps->view->iteration->program->code, insn, m) > 0 &&
+        m[0].access & AS_ACCESS_WRITE) {
         uint8_t location = as_frame_location(e, &m[0]);
         if (location != UINT8_MAX)
             written |= (uint64_t)1 << location;

@@ -16,7 +16,7 @@ int as_graph_reverse(const struct as_graph *graph, struct as_arena *arena, struc
     uint32_t *first = as_arena_array(arena, uint32_t, (size_t)n + 2);
     uint32_t *to = as_arena_fresh(arena, uint32_t, (size_t)edges + 1);
     if (!first || !to)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t e = 0; e < edges; e++)
         first[graph->to[e] + 2]++;
     for (uint32_t v = 2; v < n + 2; v++)
@@ -36,7 +36,7 @@ int as_graph_order(const struct as_graph *graph, uint32_t entry, struct as_arena
     uint32_t n = graph->nodes;
     uint32_t *all = as_arena_fresh(arena, uint32_t, 8 * (size_t)n);
     if (!all)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     struct as_graph_order order = {.pre = all,
                                    .post = all + n,
                                    .last = all + 2 * (size_t)n,
@@ -113,7 +113,7 @@ int as_graph_dominate(const struct as_graph *back, const struct as_graph_order *
     const uint32_t n = order->reached;
     uint32_t *all = as_arena_fresh(arena, uint32_t, 4 * (size_t)n);
     if (!all)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     struct semi_nca s = {.ancestor = all,
                          .label = all + n,
                          .semi = all + 2 * (size_t)n,
@@ -167,7 +167,7 @@ static int add_exit(const struct as_graph *graph, uint32_t ends, struct as_arena
     uint32_t *to = as_arena_fresh(arena, uint32_t, (size_t)graph->first[n] + ends + 1);
     uint32_t at = 0;
     if (!first || !to)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t v = 0; v < n; v++) {
         first[v] = at;
         for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++)
@@ -192,7 +192,7 @@ int as_graph_post_dominate(const struct as_graph *graph, const struct as_graph *
     uint32_t *to = as_arena_fresh(arena, uint32_t, (size_t)graph->first[n] + ends + 1);
     uint32_t *idom = as_arena_fresh(arena, uint32_t, (size_t)n + 1);
     if (!first || !to || !idom)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     memcpy(first, back->first, sizeof *first * (n + 1));
     memcpy(to, back->to, sizeof *to * graph->first[n]);
     first[n + 1] = first[n];

@@ -24,12 +24,12 @@ struct as_graph {
     const uint32_t *to;
 };
 
-/* Makes the graph with all edges reversed. Returns 0 or ASSAY_ERR_NOMEM. */
+/* Makes the graph with all edges reversed. Returns 0 or AS_ERR_NOMEM. */
 int as_graph_reverse(const struct as_graph *graph, struct as_arena *arena, struct as_graph *out);
 
 /*
  * Finds immediate dominators from `entry`. `idom` has one element per node. It is AS_GRAPH_NONE for
- * the entry and for unreached nodes. Returns 0 or ASSAY_ERR_NOMEM.
+ * the entry and for unreached nodes. Returns 0 or AS_ERR_NOMEM.
  */
 int as_graph_dominators(const struct as_graph *graph, uint32_t entry, struct as_arena *arena,
                         uint32_t *idom);
@@ -37,7 +37,7 @@ int as_graph_dominators(const struct as_graph *graph, uint32_t entry, struct as_
 /*
  * Finds immediate post-dominators over all exits (nodes without successors). `ipdom` has one
  * element per node. It is AS_GRAPH_NONE if only the virtual exit post-dominates the node, or if the
- * node reaches no exit. Returns 0 or ASSAY_ERR_NOMEM.
+ * node reaches no exit. Returns 0 or AS_ERR_NOMEM.
  */
 int as_graph_post_dominators(const struct as_graph *graph, struct as_arena *arena, uint32_t *ipdom);
 
@@ -50,7 +50,7 @@ struct as_graph_loops {
     uint32_t *loop_of; /* per node: innermost loop that holds it, or AS_GRAPH_NONE */
 };
 
-/* Finds the loop nesting forest of the nodes reached from `entry`. Returns 0 or ASSAY_ERR_NOMEM. */
+/* Finds the loop nesting forest of the nodes reached from `entry`. Returns 0 or AS_ERR_NOMEM. */
 int as_graph_find_loops(const struct as_graph *graph, uint32_t entry, struct as_arena *arena,
                         struct as_graph_loops *out);
 

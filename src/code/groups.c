@@ -20,16 +20,16 @@
 
 /* ---- Membership -------------------------------------------------------------------------- */
 
-static bool is_inside(const struct assay_program *program, uint32_t loop, uint32_t outer)
+static bool is_inside(const struct as_program *program, uint32_t loop, uint32_t outer)
 {
-    while (loop != ASSAY_NONE && loop != outer)
+    while (loop != AS_NONE && loop != outer)
         loop = program->loop[loop].parent;
     return loop == outer;
 }
 
-static bool has_inner(const struct assay_loop *loop)
+static bool has_inner(const struct as_loop *loop)
 {
-    return loop->level == ASSAY_LEVEL_OUTERMOST || loop->level == ASSAY_LEVEL_BETWEEN;
+    return loop->level == AS_LEVEL_OUTERMOST || loop->level == AS_LEVEL_BETWEEN;
 }
 
 static uint32_t apart(uint32_t a, uint32_t b)
@@ -72,7 +72,7 @@ static bool share_places(const struct as_source *s, const struct as_loop_work *a
     return shared > 0 && shared * 3 >= least;
 }
 
-static const struct assay_source_range *lines_of(const struct as_source *s, uint32_t loop)
+static const struct as_source_range *lines_of(const struct as_source *s, uint32_t loop)
 {
     return &s->ranges->at[s->program->loop[loop].source];
 }
@@ -98,7 +98,7 @@ static uint32_t times_the_work(const struct as_loop_work *more, const struct as_
 static bool is_merged_copy(const struct as_source *s, uint32_t a, uint32_t b)
 {
     const struct as_loop_work *x = as_source_work(s, a), *y = as_source_work(s, b);
-    const struct assay_source_range *from_x = lines_of(s, a), *from_y = lines_of(s, b);
+    const struct as_source_range *from_x = lines_of(s, a), *from_y = lines_of(s, b);
     return (x->places > 1 || y->places > 1) && from_x->first_line == from_y->first_line &&
            from_x->last_line == from_y->last_line &&
            (times_the_work(x, y) > 1 || times_the_work(y, x) > 1);
@@ -106,9 +106,9 @@ static bool is_merged_copy(const struct as_source *s, uint32_t a, uint32_t b)
 
 static bool together(const struct as_source *s, uint32_t a, uint32_t b)
 {
-    const struct assay_program *program = s->program;
-    const struct assay_loop *x = &program->loop[a], *y = &program->loop[b];
-    const struct assay_source_range *from_x = lines_of(s, a), *from_y = lines_of(s, b);
+    const struct as_program *program = s->program;
+    const struct as_loop *x = &program->loop[a], *y = &program->loop[b];
+    const struct as_source_range *from_x = lines_of(s, a), *from_y = lines_of(s, b);
     return from_x->file == from_y->file &&
            apart(from_x->last_line, from_y->last_line) <= LAST_LINES_APART &&
            from_x->first_line <= from_y->last_line && from_y->first_line <= from_x->last_line &&
@@ -127,9 +127,9 @@ struct group_search {
 
 static int make_order(const struct as_source *s, struct group_search *search)
 {
-    const struct assay_program *program = s->program;
+    const struct as_program *program = s->program;
     uint32_t first = s->body->first_block, blocks = s->body->blocks, edges = 0;
-    const struct assay_block *block = program->block + first;
+    const struct as_block *block = program->block + first;
     uint32_t *at = as_arena_array(s->arena, uint32_t, (size_t)blocks + 1);
     for (uint32_t v = 0; v < blocks; v++)
         edges += block[v].succs;
@@ -137,7 +137,7 @@ static int make_order(const struct as_source *s, struct group_search *search)
     search->seen = as_arena_array(s->arena, uint32_t, blocks);
     search->stack = as_arena_array(s->arena, uint32_t, blocks);
     if (!at || !to || !search->seen || !search->stack)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t v = 0, n = 0; v < blocks; v++) {
         at[v] = n;
         for (uint32_t e = 0; e < block[v].succs; e++)
@@ -146,8 +146,7 @@ static int make_order(const struct as_source *s, struct group_search *search)
     }
     struct as_graph graph = {.nodes = blocks, .first = at, .to = to};
     uint32_t entry = s->body->entry_block;
-    return as_graph_order(&graph, entry == ASSAY_NONE ? 0 : entry - first, s->arena,
-                          &search->order);
+    return as_graph_order(&graph, entry == AS_NONE ? 0 : entry - first, s->arena, &search->order);
 }
 
 /* Returns the rank of a block in a topological order of the graph without its retreating edges. */
@@ -164,7 +163,7 @@ static uint32_t rank_of(const struct group_search *search, uint32_t block)
 static bool reaches_header(const struct as_source *s, uint32_t a, uint32_t b,
                            struct group_search *search)
 {
-    const struct assay_program *program = s->program;
+    const struct as_program *program = s->program;
     uint32_t first = s->body->first_block, depth = 0, visited = 0, stamp = ++search->stamp;
     uint32_t from = program->loop[a].header - first, target = program->loop[b].header - first;
     uint32_t last = rank_of(search, target);
@@ -174,7 +173,7 @@ static bool reaches_header(const struct as_source *s, uint32_t a, uint32_t b,
     search->seen[from] = stamp;
     while (depth) {
         uint32_t v = search->stack[--depth];
-        const struct assay_block *block = &program->block[first + v];
+        const struct as_block *block = &program->block[first + v];
         if (++visited > VISITED_MOST)
             return true;
         for (uint32_t e = block->first_succ; e < block->first_succ + block->succs; e++) {
@@ -231,19 +230,19 @@ static void assign_roles(const struct as_source *s, struct group_members *m,
                          struct group_search *search)
 {
     uint32_t main = m->loop[choose_best_member(s, m)], lead = main;
-    s->program->loop[main].role = ASSAY_ROLE_MAIN;
+    s->program->loop[main].role = AS_ROLE_MAIN;
     while (m->n) {
         uint32_t left = 0;
         for (uint32_t i = 0; i < m->n; i++) {
-            struct assay_loop *loop = &s->program->loop[m->loop[i]];
+            struct as_loop *loop = &s->program->loop[m->loop[i]];
             bool packed = !has_inner(loop) && as_source_work(s, m->loop[i])->vectorised;
             loop->group = main;
             if (m->loop[i] == lead)
                 continue;
             if (reaches_header(s, lead, m->loop[i], search))
-                loop->role = packed ? ASSAY_ROLE_VECTOR_TAIL : ASSAY_ROLE_TAIL;
+                loop->role = packed ? AS_ROLE_VECTOR_TAIL : AS_ROLE_TAIL;
             else if (reaches_header(s, m->loop[i], lead, search))
-                loop->role = packed ? ASSAY_ROLE_VECTOR_PEEL : ASSAY_ROLE_PEEL;
+                loop->role = packed ? AS_ROLE_VECTOR_PEEL : AS_ROLE_PEEL;
             else
                 m->loop[left++] = m->loop[i];
         }
@@ -251,7 +250,7 @@ static void assign_roles(const struct as_source *s, struct group_members *m,
         if (left == 0)
             break;
         lead = m->loop[choose_best_member(s, m)];
-        s->program->loop[lead].role = ASSAY_ROLE_VERSION;
+        s->program->loop[lead].role = AS_ROLE_VERSION;
     }
 }
 
@@ -273,14 +272,14 @@ static int by_last_line(const void *a, const void *b)
 
 int as_source_groups(struct as_source *s)
 {
-    const struct assay_body *b = s->body;
+    const struct as_body *b = s->body;
     struct keyed *key = as_arena_array(s->arena, struct keyed, b->loops);
     bool *taken = as_arena_array(s->arena, bool, b->loops);
     struct group_members m = {.loop = as_arena_array(s->arena, uint32_t, b->loops)};
     struct group_search search = {.seen = NULL};
     uint32_t n = 0;
     if (!key || !taken || !m.loop)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t i = b->first_loop; i < b->first_loop + b->loops; i++) {
         if (s->program->loop[i].sources)
             key[n++] = (struct keyed){lines_of(s, i)->file, lines_of(s, i)->last_line, i};

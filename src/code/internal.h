@@ -23,11 +23,11 @@ struct as_region {
     uint64_t start, end;
     size_t first_insn; /* index into the sweep; the instructions start in [start, end) */
     uint32_t insns;
-    uint32_t function; /* index into the object's functions or ASSAY_NONE */
-    uint32_t body;     /* body that holds the region; ASSAY_NONE for gaps */
+    uint32_t function; /* index into the object's functions or AS_NONE */
+    uint32_t body;     /* body that holds the region; AS_NONE for gaps */
     uint32_t owner;    /* region that heads the body: the region itself, or the owner of a part */
     uint64_t lsda;     /* address of the exception table of its unwind range; 0 = none */
-    uint8_t origin;    /* assay_function_origin */
+    uint8_t origin;    /* as_function_origin */
     bool is_gap;       /* bytes between functions: padding or data, unless a call leads there */
     bool is_part;      /* its symbol names a part (.cold) */
     bool is_called;    /* a direct call or the loader calls it, or code takes its address */
@@ -60,7 +60,7 @@ struct as_reference {
 
 struct as_flow_edge {
     uint32_t to;  /* block of the same flow */
-    uint8_t kind; /* assay_edge_kind */
+    uint8_t kind; /* as_edge_kind */
 };
 
 struct as_flow_block {
@@ -69,7 +69,7 @@ struct as_flow_block {
     uint32_t first_insn; /* index into the sweep */
     uint32_t insns;
     uint32_t first_edge, edges;
-    uint8_t bits; /* assay_block_bits */
+    uint8_t bits; /* as_block_bits */
     bool is_root; /* entry, second entry, or first block of code without a known predecessor */
 };
 
@@ -91,14 +91,14 @@ struct as_flow {
 struct as_body_parts {
     uint32_t head;           /* region */
     uint32_t first, regions; /* index into `part`: the regions by address, head included */
-    uint32_t parent;         /* body that it was outlined from, or ASSAY_NONE */
+    uint32_t parent;         /* body that it was outlined from, or AS_NONE */
     bool outlined;
     bool noreturn;
 };
 
 struct as_builder {
-    struct assay_program *program;
-    struct assay_object *object;
+    struct as_program *program;
+    struct as_object *object;
     struct as_pool *pool;
     unsigned path_limit;
     AS_VEC(struct as_region) region; /* ascending, not overlapping */
@@ -119,7 +119,7 @@ struct as_builder {
     AS_VEC(uint64_t) label;
     /* Sorted addresses inside regions: symbols, and jump targets of other bodies. */
     AS_VEC(uint64_t) second_entry;
-    struct assay_pointers pointers;
+    struct as_pointers pointers;
     AS_VEC(struct as_body_parts) body;
     AS_VEC(uint32_t) part; /* numbers of the regions of all bodies */
     struct as_flow *flow;  /* per body */
@@ -139,14 +139,14 @@ static inline struct as_arena *as_scratch_of(const struct as_builder *b, unsigne
 #define AS_FETCH_MOST 512
 
 /* Prefetches the first AS_FETCH_MOST of `n` records, which the caller reads next in any order. */
-static inline void as_insns_fetch(const struct assay_insn *insn, size_t n)
+static inline void as_insns_fetch(const struct as_insn *insn, size_t n)
 {
     n = n < AS_FETCH_MOST ? n : AS_FETCH_MOST;
     for (size_t i = 0; i < n; i += 64 / sizeof *insn)
         __builtin_prefetch(&insn[i]);
 }
 
-/* Returns the region that holds `address`, or ASSAY_NONE. Takes O(log n) steps, mostly O(1). */
+/* Returns the region that holds `address`, or AS_NONE. Takes O(log n) steps, mostly O(1). */
 uint32_t as_region_at(const struct as_builder *b, uint64_t address);
 /* Returns the instruction of the region that starts at `address` or else covers it. Returns
  * SIZE_MAX if the address is outside of the region. */
@@ -156,19 +156,19 @@ size_t as_region_insn(const struct as_builder *b, uint32_t region, uint64_t addr
 size_t as_region_insn_near(const struct as_builder *b, uint32_t region, uint64_t address,
                            size_t near);
 
-/* Builds `near` for the current regions. Returns 0 or ASSAY_ERR_NOMEM. */
+/* Builds `near` for the current regions. Returns 0 or AS_ERR_NOMEM. */
 int as_regions_index(struct as_builder *b);
 void as_notes_release(struct as_builder *b);
 
-int as_regions_make(struct as_builder *b, struct assay_error *err);
-int as_regions_sweep(struct as_builder *b, struct assay_error *err);
-int as_regions_split(struct as_builder *b, struct assay_error *err);
-int as_regions_scan(struct as_builder *b, struct assay_error *err);
-int as_bodies_join(struct as_builder *b, struct assay_error *err);
-int as_flows_make(struct as_builder *b, struct assay_error *err);
-int as_program_fill(struct as_builder *b, struct assay_error *err);
+int as_regions_make(struct as_builder *b, struct as_error *err);
+int as_regions_sweep(struct as_builder *b, struct as_error *err);
+int as_regions_split(struct as_builder *b, struct as_error *err);
+int as_regions_scan(struct as_builder *b, struct as_error *err);
+int as_bodies_join(struct as_builder *b, struct as_error *err);
+int as_flows_make(struct as_builder *b, struct as_error *err);
+int as_program_fill(struct as_builder *b, struct as_error *err);
 /* Finds source ranges, inlining, groups, roles and unroll factors of the loops in the tables. */
-int as_loops_source(struct as_builder *b, struct assay_error *err);
+int as_loops_source(struct as_builder *b, struct as_error *err);
 
 /* Returns true if a function with this linkage name never returns (data/code/noreturn.txt). */
 bool as_noreturn_name(const char *name);
@@ -197,7 +197,7 @@ struct as_jump_targets {
         *constants; /* constants of the last walk's blocks; NULL in the first walk */
 };
 /* Resolves the indirect jump at `insn` (index into the sweep). The function reuses the memory of
- * `out`. Returns 0 or ASSAY_ERR_NOMEM. */
+ * `out`. Returns 0 or AS_ERR_NOMEM. */
 int as_jump_resolve(const struct as_builder *b, const struct as_body_parts *body, size_t insn,
                     struct as_jump_targets *out);
 
@@ -207,7 +207,7 @@ struct as_landing {
 };
 typedef AS_VEC(struct as_landing) as_landings;
 /* Appends the call sites of the exception table of a region. A damaged table yields the entries
- * before the damage. Returns 0 or ASSAY_ERR_NOMEM. */
+ * before the damage. Returns 0 or AS_ERR_NOMEM. */
 int as_landings_read(const struct as_builder *b, const struct as_region *region, as_landings *out);
 
 #endif

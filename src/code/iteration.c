@@ -13,7 +13,7 @@
 
 /* Search state. A slot numbers a block of the loop until the nodes have their numbers. */
 struct loop_search {
-    const struct assay_program *program;
+    const struct as_program *program;
     uint32_t header; /* block */
     uint32_t n;
     const uint32_t *block; /* per slot, ascending */
@@ -30,8 +30,8 @@ static int compare_u32(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static const uint32_t *sorted_blocks(const struct assay_program *program,
-                                     const struct assay_loop *loop, struct as_arena *arena)
+static const uint32_t *sorted_blocks(const struct as_program *program, const struct as_loop *loop,
+                                     struct as_arena *arena)
 {
     const uint32_t *at = program->loop_block + loop->first_block;
     uint32_t i = 1;
@@ -47,16 +47,16 @@ static const uint32_t *sorted_blocks(const struct assay_program *program,
     return copy;
 }
 
-/* Returns the slot of a block, or ASSAY_NONE if the block is outside of the loop. */
+/* Returns the slot of a block, or AS_NONE if the block is outside of the loop. */
 static uint32_t slot_of(const struct loop_search *s, uint32_t block)
 {
     uint32_t first = s->block[0];
     if (block < first || block > s->block[s->n - 1])
-        return ASSAY_NONE;
+        return AS_NONE;
     if (s->block[s->n - 1] - first + 1 == s->n)
         return block - first;
     const uint32_t *at = bsearch(&block, s->block, s->n, sizeof block, compare_u32);
-    return at ? (uint32_t)(at - s->block) : ASSAY_NONE;
+    return at ? (uint32_t)(at - s->block) : AS_NONE;
 }
 
 static void enter_slot(struct loop_search *s, uint32_t slot, uint32_t *depth)
@@ -73,7 +73,7 @@ static void run_search(struct loop_search *s)
     enter_slot(s, slot_of(s, s->header), &depth);
     while (depth) {
         uint32_t slot = s->stack[depth - 1];
-        const struct assay_block *b = &s->program->block[s->block[slot]];
+        const struct as_block *b = &s->program->block[s->block[slot]];
         if (!s->edge[slot]) {
             s->state[slot] = 2;
             s->number[slot] = s->reached++;
@@ -82,22 +82,22 @@ static void run_search(struct loop_search *s)
             continue;
         }
         uint32_t to = slot_of(s, s->program->succ[b->first_succ + --s->edge[slot]].block);
-        if (to != ASSAY_NONE && !s->state[to])
+        if (to != AS_NONE && !s->state[to])
             enter_slot(s, to, &depth);
     }
 }
 
-static int search_make(struct loop_search *s, const struct assay_program *program, uint32_t loop,
+static int search_make(struct loop_search *s, const struct as_program *program, uint32_t loop,
                        struct as_arena *arena)
 {
-    const struct assay_loop *l = &program->loop[loop];
+    const struct as_loop *l = &program->loop[loop];
     uint32_t n = l->blocks;
     *s = (struct loop_search){.program = program, .header = l->header, .n = n};
     s->block = sorted_blocks(program, l, arena);
     s->edge = as_arena_fresh(arena, uint32_t, 3 * (size_t)n);
     s->state = as_arena_array(arena, uint8_t, n);
     if (!s->block || !s->edge || !s->state)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     s->number = s->edge + n;
     s->stack = s->number + n;
     return 0;
@@ -108,13 +108,13 @@ static int search_make(struct loop_search *s, const struct assay_program *progra
  * back edges; only those to the header stay in the list. `mark` has, per node, the last node that
  * listed it. Returns the number of successors.
  */
-static uint32_t list_succs(const struct loop_search *s, const struct assay_block *b, uint32_t u,
+static uint32_t list_succs(const struct loop_search *s, const struct as_block *b, uint32_t u,
                            uint32_t *mark, uint32_t *retreat, uint32_t *to)
 {
     uint32_t n = 0;
     for (uint32_t e = 0; e < b->succs; e++) {
         uint32_t slot = slot_of(s, s->program->succ[b->first_succ + e].block);
-        if (slot == ASSAY_NONE)
+        if (slot == AS_NONE)
             continue;
         uint32_t v = s->number[slot];
         if (mark[v] == u)
@@ -122,7 +122,7 @@ static uint32_t list_succs(const struct loop_search *s, const struct assay_block
         mark[v] = u;
         if (v == 0 || v > u)
             to[n++] = v;
-        else if (retreat[v] == ASSAY_NONE || retreat[v] < u)
+        else if (retreat[v] == AS_NONE || retreat[v] < u)
             retreat[v] = u;
     }
     return n;
@@ -147,7 +147,7 @@ static int list_preds(struct as_iteration *it, struct as_arena *arena)
     uint32_t *first = as_arena_array(arena, uint32_t, (size_t)n + 2);
     uint32_t *pred = as_arena_fresh(arena, uint32_t, (size_t)it->first_succ[n] + 1);
     if (!first || !pred)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t e = 0; e < it->first_succ[n]; e++)
         first[it->succ[e] + 2] += it->succ[e] != 0;
     for (uint32_t v = 2; v < n + 2; v++)
@@ -171,7 +171,7 @@ static int number_nodes(const struct loop_search *s, struct as_iteration *it,
     bool *ends = as_arena_array(arena, bool, n);
     uint64_t *ways = as_arena_array(arena, uint64_t, n);
     if (!mark || !ends || !ways)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     uint32_t *retreat = mark + n, *block = retreat + n, *first = block + n, *succ = first + n + 1;
     for (uint32_t slot = 0; slot < s->n; slot++) {
         if (s->state[slot] != 2)
@@ -182,13 +182,13 @@ static int number_nodes(const struct loop_search *s, struct as_iteration *it,
     memset(mark, 0xff, 2 * (size_t)n * sizeof *mark); /* also clears retreat */
     first[0] = 0;
     for (uint32_t u = 0; u < n; u++) {
-        const struct assay_block *b = &s->program->block[block[u]];
+        const struct as_block *b = &s->program->block[block[u]];
         first[u + 1] = first[u] + list_succs(s, b, u, mark, retreat, succ + first[u]);
         for (uint32_t e = first[u]; e < first[u + 1]; e++)
             ends[u] |= succ[e] == 0;
     }
     for (uint32_t u = 0; u < n; u++)
-        it->has_inner |= retreat[u] != ASSAY_NONE;
+        it->has_inner |= retreat[u] != AS_NONE;
     it->nodes = n;
     it->block = block;
     it->first_succ = first;
@@ -210,9 +210,9 @@ struct single_node {
     bool ends;
 };
 
-static bool leads_to_itself(const struct assay_program *program, uint32_t block)
+static bool leads_to_itself(const struct as_program *program, uint32_t block)
 {
-    const struct assay_block *b = &program->block[block];
+    const struct as_block *b = &program->block[block];
     for (uint32_t e = b->first_succ; e < b->first_succ + b->succs; e++) {
         if (program->succ[e].block == block)
             return true;
@@ -224,10 +224,10 @@ static int make_single(struct as_iteration *out, struct as_arena *arena)
 {
     struct single_node *node = as_arena_fresh(arena, struct single_node, 1);
     if (!node)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     *node = (struct single_node){.ways = 1,
                                  .block = out->program->loop[out->loop].header,
-                                 .retreat = ASSAY_NONE,
+                                 .retreat = AS_NONE,
                                  .first_succ = {0, 1},
                                  .ends = true};
     out->nodes = 1;
@@ -242,7 +242,7 @@ static int make_single(struct as_iteration *out, struct as_arena *arena)
     return 0;
 }
 
-int as_iteration_make(const struct assay_program *program, uint32_t loop, struct as_arena *arena,
+int as_iteration_make(const struct as_program *program, uint32_t loop, struct as_arena *arena,
                       struct as_iteration *out)
 {
     struct loop_search s;
@@ -296,7 +296,7 @@ int as_iteration_view_make(const struct as_iteration *iteration, enum as_iterati
     *out = (struct as_iteration_view){.iteration = iteration, .chain = kind == AS_ITERATION_PATH};
     out->node = as_arena_fresh(arena, uint32_t, 2 * (size_t)n + 1 + iteration->nodes);
     if (!out->node)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     out->start = out->node + n;
     out->index = out->start + n + 1;
     out->start[0] = 0;

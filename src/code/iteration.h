@@ -15,7 +15,7 @@
 #include "code/code.h"
 
 struct as_iteration {
-    const struct assay_program *program;
+    const struct as_program *program;
     uint32_t loop;
     uint32_t nodes;
     const uint32_t *block;      /* per node: block of the program */
@@ -24,16 +24,16 @@ struct as_iteration {
     const uint32_t *first_pred; /* nodes + 1 elements */
     const uint32_t *pred;       /* ascending */
     const bool *ends;           /* per node: the node has a back edge to the header */
-    /* Per node: the last node with an inner-loop back edge to it, or ASSAY_NONE. Every node of this
+    /* Per node: the last node with an inner-loop back edge to it, or AS_NONE. Every node of this
      * cycle has a number in [node, retreat]. */
     const uint32_t *retreat;
     const uint64_t *ways; /* per node: number of paths from it to a back edge, saturated */
     bool has_inner;       /* some node has a retreat */
 };
 
-/* Makes the graph of one iteration. Returns 0 or ASSAY_ERR_NOMEM. Takes O(blocks log blocks +
+/* Makes the graph of one iteration. Returns 0 or AS_ERR_NOMEM. Takes O(blocks log blocks +
  * edges) steps. */
-int as_iteration_make(const struct assay_program *program, uint32_t loop, struct as_arena *arena,
+int as_iteration_make(const struct as_program *program, uint32_t loop, struct as_arena *arena,
                       struct as_iteration *out);
 
 /*
@@ -45,7 +45,7 @@ struct as_iteration_view {
     uint32_t n;
     uint32_t *node;  /* ascending */
     uint32_t *start; /* n + 1 elements: number of the first instruction of each node */
-    uint32_t *index; /* per node of the iteration: index in the view or ASSAY_NONE */
+    uint32_t *index; /* per node of the iteration: index in the view or AS_NONE */
     bool chain;      /* the nodes are one path */
 };
 
@@ -56,7 +56,7 @@ enum as_iteration_view_kind {
 };
 
 /* Makes a view. `block` has the program blocks of a path in order; other kinds ignore it. Returns 0
- * or ASSAY_ERR_NOMEM. */
+ * or AS_ERR_NOMEM. */
 int as_iteration_view_make(const struct as_iteration *iteration, enum as_iteration_view_kind kind,
                            const uint32_t *block, uint32_t blocks, struct as_arena *arena,
                            struct as_iteration_view *out);
@@ -66,8 +66,8 @@ static inline uint32_t as_iteration_view_insns(const struct as_iteration_view *v
     return view->start[view->n];
 }
 
-static inline const struct assay_block *
-as_iteration_view_block(const struct as_iteration_view *view, uint32_t i)
+static inline const struct as_block *as_iteration_view_block(const struct as_iteration_view *view,
+                                                             uint32_t i)
 {
     return &view->iteration->program->block[view->iteration->block[view->node[i]]];
 }

@@ -16,12 +16,12 @@
 
 static const char *name_of(const struct as_builder *b, const struct as_region *r)
 {
-    return r->function == ASSAY_NONE ? "" : b->program->function[r->function].name;
+    return r->function == AS_NONE ? "" : b->program->function[r->function].name;
 }
 
 /* Facts about the jumps between a candidate and other regions. */
 struct evidence {
-    uint32_t owner; /* first region found that jumps in, or ASSAY_NONE */
+    uint32_t owner; /* first region found that jumps in, or AS_NONE */
     bool several;
     bool strong; /* a tail call does not jump like this */
     bool start;  /* a jump leads to its first instruction, which is dead otherwise */
@@ -31,9 +31,9 @@ static void weigh(const struct as_builder *b, const struct as_crossing *c, struc
 {
     /* Jumps into the candidate. */
     struct evidence *in = &e[c->to];
-    if (in->owner != ASSAY_NONE && in->owner != c->from)
+    if (in->owner != AS_NONE && in->owner != c->from)
         in->several = true;
-    if (in->owner == ASSAY_NONE)
+    if (in->owner == AS_NONE)
         in->owner = c->from;
     if (c->target == b->region.at[c->to].start)
         in->start = true;
@@ -75,13 +75,13 @@ static bool is_split_name(const char *name)
 
 static bool may_be_part(const struct as_region *r)
 {
-    if (r->is_gap || r->is_called || r->is_pointed || r->origin == ASSAY_FUNCTION_PLT)
+    if (r->is_gap || r->is_called || r->is_pointed || r->origin == AS_FUNCTION_PLT)
         return false;
-    return r->is_part || r->origin == ASSAY_FUNCTION_UNWIND;
+    return r->is_part || r->origin == AS_FUNCTION_UNWIND;
 }
 
 /* Returns the region among those that jump into a named part that has the base of its name, or
- * ASSAY_NONE. */
+ * AS_NONE. */
 static uint32_t owner_by_name(const struct as_builder *b, uint32_t part)
 {
     const char *name = name_of(b, &b->region.at[part]);
@@ -90,7 +90,7 @@ static uint32_t owner_by_name(const struct as_builder *b, uint32_t part)
         if (c->to == part && is_split_of(name, name_of(b, &b->region.at[c->from])))
             return c->from;
     }
-    return ASSAY_NONE;
+    return AS_NONE;
 }
 
 static void choose_owners(struct as_builder *b, const struct evidence *e)
@@ -98,14 +98,14 @@ static void choose_owners(struct as_builder *b, const struct evidence *e)
     for (uint32_t i = 0; i < b->region.n; i++) {
         struct as_region *r = &b->region.at[i];
         r->owner = i;
-        if (!may_be_part(r) || e[i].owner == ASSAY_NONE || !(e[i].start || r->is_part))
+        if (!may_be_part(r) || e[i].owner == AS_NONE || !(e[i].start || r->is_part))
             continue;
         bool named = is_split_name(name_of(b, r));
         if (e[i].several)
             r->owner = named ? owner_by_name(b, i) : i;
         else if (named || e[i].strong)
             r->owner = e[i].owner;
-        if (r->owner == ASSAY_NONE)
+        if (r->owner == AS_NONE)
             r->owner = i;
     }
     /* A part of a part belongs to the first owner. A cycle of parts without a call is dissolved. */
@@ -127,7 +127,7 @@ static int add_bodies(struct as_builder *b)
         if (r->is_gap || r->owner != i)
             continue;
         r->body = (uint32_t)b->body.n;
-        AS_TRY(as_vec_push(&b->body, (struct as_body_parts){.head = i, .parent = ASSAY_NONE}));
+        AS_TRY(as_vec_push(&b->body, (struct as_body_parts){.head = i, .parent = AS_NONE}));
     }
     for (uint32_t i = 0; i < n; i++) {
         struct as_region *r = &b->region.at[i];
@@ -176,12 +176,12 @@ static bool given_to_runtime(const struct as_builder *b, const struct as_referen
     const struct as_region *r = &b->region.at[reference->from];
     size_t end = r->first_insn + r->insns;
     for (size_t i = reference->insn + 1; i < end && i < reference->insn + 24; i++) {
-        const struct assay_insn *insn = &b->program->code.insn[i];
+        const struct as_insn *insn = &b->program->code.insn[i];
         uint64_t target;
-        if (as_form_of(insn)->insn_class != ASSAY_CLASS_CALL)
+        if (as_form_of(insn)->insn_class != AS_CLASS_CALL)
             continue;
-        uint32_t to = as_insn_target(insn, &target) ? as_region_at(b, target) : ASSAY_NONE;
-        return to != ASSAY_NONE && starts_threads(name_of(b, &b->region.at[to]));
+        uint32_t to = as_insn_target_fast(insn, &target) ? as_region_at(b, target) : AS_NONE;
+        return to != AS_NONE && starts_threads(name_of(b, &b->region.at[to]));
     }
     return false;
 }
@@ -191,24 +191,24 @@ static void link_outlined(struct as_builder *b)
     as_vec_foreach (&b->reference, reference) {
         uint32_t child = b->region.at[reference->to].body;
         uint32_t parent = b->region.at[reference->from].body;
-        if (child == ASSAY_NONE || parent == ASSAY_NONE || child == parent)
+        if (child == AS_NONE || parent == AS_NONE || child == parent)
             continue;
         struct as_body_parts *body = &b->body.at[child];
         bool named = is_outlined_name(name_of(b, &b->region.at[reference->to]));
-        if (body->parent == ASSAY_NONE && (named || given_to_runtime(b, reference))) {
+        if (body->parent == AS_NONE && (named || given_to_runtime(b, reference))) {
             body->parent = parent;
             body->outlined = true;
         }
     }
 }
 
-int as_bodies_join(struct as_builder *b, struct assay_error *err)
+int as_bodies_join(struct as_builder *b, struct as_error *err)
 {
     struct evidence *e = as_calloc(b->region.n, sizeof *e);
     if (!e)
         return as_error_nomem(err, "bodies of functions");
     for (size_t i = 0; i < b->region.n; i++)
-        e[i].owner = ASSAY_NONE;
+        e[i].owner = AS_NONE;
     as_vec_foreach (&b->crossing, in)
         weigh(b, in, e);
     as_vec_foreach (&b->crossing, back)

@@ -51,7 +51,7 @@ static uint64_t encoded(struct as_read *r, uint8_t encoding, uint64_t address)
 int as_landings_read(const struct as_builder *b, const struct as_region *region, as_landings *out)
 {
     uint64_t size_b = 0;
-    const uint8_t *bytes = assay_object_bytes(b->object, region->lsda, &size_b);
+    const uint8_t *bytes = as_object_bytes(b->object, region->lsda, &size_b);
     if (!bytes)
         return 0;
     struct as_read r = as_read_of(bytes, (size_t)size_b);

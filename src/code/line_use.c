@@ -34,11 +34,11 @@ static int by_array_and_start(const void *a, const void *b)
 }
 
 /* Returns the use of lines by the operands of one array, which are sorted by their bytes. */
-static struct assay_line_use use_of_array(const struct touched_bytes *at, size_t n)
+static struct as_line_use use_of_array(const struct touched_bytes *at, size_t n)
 {
     const double step_b = (double)at->step_b;
     uint64_t end = 0, line_end = 0;
-    struct assay_line_use use = {0};
+    struct as_line_use use = {0};
 
     for (size_t i = 0; i < n; i++) {
         const uint64_t from = at[i].start > end ? at[i].start : end;
@@ -59,7 +59,7 @@ static struct assay_line_use use_of_array(const struct touched_bytes *at, size_t
     return use;
 }
 
-static struct touched_bytes touched_by(const struct assay_memory_stream *at, uint32_t stream)
+static struct touched_bytes touched_by(const struct as_memory_stream *at, uint32_t stream)
 {
     const uint64_t step_b = (uint64_t)(at->stride_b < 0 ? -at->stride_b : at->stride_b);
     const int64_t rest = at->offset_b % (int64_t)step_b;
@@ -69,24 +69,24 @@ static struct touched_bytes touched_by(const struct assay_memory_stream *at, uin
     return (struct touched_bytes){at->array, stream, step_b, start, start + width};
 }
 
-static bool walks(const struct assay_memory_stream *at)
+static bool walks(const struct as_memory_stream *at)
 {
     return !at->stack && at->width_b && at->stride_b &&
-           (at->stride == ASSAY_STRIDE_UNIT || at->stride == ASSAY_STRIDE_CONSTANT);
+           (at->stride == AS_STRIDE_UNIT || at->stride == AS_STRIDE_CONSTANT);
 }
 
-int assay_line_use(const struct assay_streams *streams, struct assay_line_use *each,
-                   struct assay_line_use *total, struct assay_error *err)
+int as_line_use(const struct as_streams *streams, struct as_line_use *each,
+                struct as_line_use *total, struct as_error *err)
 {
     struct touched_bytes *touched = as_calloc(streams->n + 1, sizeof *touched);
     size_t n = 0;
 
-    *total = (struct assay_line_use){0};
+    *total = (struct as_line_use){0};
     if (!touched)
         return as_error_nomem(err, "the memory operands of a loop");
     for (size_t i = 0; i < streams->n; i++) {
         if (each)
-            each[i] = (struct assay_line_use){0};
+            each[i] = (struct as_line_use){0};
         if (walks(&streams->at[i]))
             touched[n++] = touched_by(&streams->at[i], (uint32_t)i);
     }
@@ -95,7 +95,7 @@ int assay_line_use(const struct assay_streams *streams, struct assay_line_use *e
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && touched[end].array == touched[i].array;)
             end++;
-        const struct assay_line_use one = use_of_array(&touched[i], end - i);
+        const struct as_line_use one = use_of_array(&touched[i], end - i);
         total->used_b += one.used_b;
         total->moved_b += one.moved_b;
         for (size_t k = i; each && k < end; k++)

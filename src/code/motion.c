@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finds how the addresses of a loop advance per iteration by additions of constants to registers.
- * This is a fast look at every loop of a binary. assay_loop_streams analyses one loop completely.
+ * This is a fast look at every loop of a binary. as_loop_streams analyses one loop completely.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,17 +10,17 @@
 
 /* Returns the constant that the instruction adds to its first register; 0 for
  * other instructions. */
-static int64_t step_of(const struct assay_insn *insn, const struct assay_form *form)
+static int64_t step_of(const struct as_insn *insn, const struct as_form *form)
 {
-    if (insn->reg[0] >= ASSAY_REG_VEC || form->operand[0].kind != ASSAY_OPERAND_REG)
+    if (insn->reg[0] >= AS_REG_VEC || form->operand[0].kind != AS_OPERAND_REG)
         return 0;
-    if (form->insn_class == ASSAY_CLASS_LEA)
-        return insn->base == insn->reg[0] && insn->index == ASSAY_REG_NONE ? insn->disp : 0;
-    if (form->insn_class != ASSAY_CLASS_ADD)
+    if (form->insn_class == AS_CLASS_LEA)
+        return insn->base == insn->reg[0] && insn->index == AS_REG_NONE ? insn->disp : 0;
+    if (form->insn_class != AS_CLASS_ADD)
         return 0;
     if (form->operands < 2)
         return !strcmp(form->mnemonic, "inc") - !strcmp(form->mnemonic, "dec");
-    if (form->operand[1].kind != ASSAY_OPERAND_IMM)
+    if (form->operand[1].kind != AS_OPERAND_IMM)
         return 0;
     if (!strcmp(form->mnemonic, "add"))
         return insn->imm;
@@ -28,30 +28,30 @@ static int64_t step_of(const struct assay_insn *insn, const struct assay_form *f
 }
 
 /* Returns the general registers that the instruction writes, one bit each. */
-static uint32_t written(const struct assay_insn *insn, const struct assay_form *form)
+static uint32_t written(const struct as_insn *insn, const struct as_form *form)
 {
     uint32_t set = (uint32_t)(form->implicit_write.word[0] & 0xffff);
     for (unsigned o = 0; o < form->operands; o++) {
-        const struct assay_operand *operand = &form->operand[o];
-        if (operand->kind == ASSAY_OPERAND_REG && operand->access & ASSAY_ACCESS_WRITE &&
-            insn->reg[operand->slot] < ASSAY_REG_VEC)
+        const struct as_operand *operand = &form->operand[o];
+        if (operand->kind == AS_OPERAND_REG && operand->access & AS_ACCESS_WRITE &&
+            insn->reg[operand->slot] < AS_REG_VEC)
             set |= 1u << insn->reg[operand->slot];
     }
     return set;
 }
 
-static void add_access(const struct assay_code *code, const struct assay_insn *insn,
-                       const struct assay_form *form, struct as_source_motion *motion)
+static void add_access(const struct as_code *code, const struct as_insn *insn,
+                       const struct as_form *form, struct as_source_motion *motion)
 {
-    struct assay_memory memory[2];
-    if (!(insn->bits & ASSAY_INSN_MEM) || form->insn_class == ASSAY_CLASS_PREFETCH ||
-        form->insn_class == ASSAY_CLASS_LEA)
+    struct as_memory memory[2];
+    if (!(insn->bits & AS_INSN_MEM) || form->insn_class == AS_CLASS_PREFETCH ||
+        form->insn_class == AS_CLASS_LEA)
         return;
-    if (assay_insn_memory(code, insn, memory) != 1 || memory[0].stack || memory[0].rip_relative)
+    if (as_insn_memory(code, insn, memory) != 1 || memory[0].stack || memory[0].rip_relative)
         return;
     uint32_t element_b = memory[0].element_b ? memory[0].element_b : form->element_b;
-    if (!(form->traits & ASSAY_TRAIT_FP)) /* packed integers: set later from the arithmetic */
-        element_b = form->traits & ASSAY_TRAIT_PACKED ? 0 : memory[0].width_b;
+    if (!(form->traits & AS_TRAIT_FP)) /* packed integers: set later from the arithmetic */
+        element_b = form->traits & AS_TRAIT_PACKED ? 0 : memory[0].width_b;
     motion->access[motion->n++] = (struct as_source_access){
         .disp = memory[0].disp,
         .width_b = memory[0].width_b,
@@ -59,7 +59,7 @@ static void add_access(const struct assay_code *code, const struct assay_insn *i
         .base = memory[0].base,
         .index = memory[0].index,
         .scale = memory[0].scale,
-        .access = memory[0].access & (ASSAY_ACCESS_READ | ASSAY_ACCESS_WRITE),
+        .access = memory[0].access & (AS_ACCESS_READ | AS_ACCESS_WRITE),
     };
 }
 
@@ -68,7 +68,7 @@ static void add_access(const struct assay_code *code, const struct assay_insn *i
 static int64_t advance_of(const struct as_source_motion *motion, uint32_t other,
                           const struct as_source_access *a)
 {
-    bool has_base = a->base != ASSAY_REG_NONE, has_index = a->index != ASSAY_REG_NONE;
+    bool has_base = a->base != AS_REG_NONE, has_index = a->index != AS_REG_NONE;
     if ((has_base && (a->base > 15 || other >> a->base & 1)) ||
         (has_index && (a->index > 15 || other >> a->index & 1)))
         return 0;
@@ -79,21 +79,21 @@ static int64_t advance_of(const struct as_source_motion *motion, uint32_t other,
 
 int as_source_motion(const struct as_source *s, uint32_t loop, struct as_source_motion *motion)
 {
-    const struct assay_program *program = s->program;
-    const struct assay_loop *l = &program->loop[loop];
+    const struct as_program *program = s->program;
+    const struct as_loop *l = &program->loop[loop];
     uint32_t other = 0, lanes = 0, element_b = 0;
     *motion = (struct as_source_motion){
         .access = as_arena_alloc(s->arena, sizeof *motion->access * ((size_t)l->insns + 1),
                                  _Alignof(struct as_source_access))};
     if (!motion->access)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t k = 0; k < l->blocks; k++) {
-        const struct assay_block *block = &program->block[program->loop_block[l->first_block + k]];
+        const struct as_block *block = &program->block[program->loop_block[l->first_block + k]];
         if (block->loop == loop)
             as_insns_fetch(&program->code.insn[block->first_insn], block->insns);
         for (uint32_t i = 0; i < block->insns && block->loop == loop; i++) {
-            const struct assay_insn *insn = &program->code.insn[block->first_insn + i];
-            const struct assay_form *form = as_form_of(insn);
+            const struct as_insn *insn = &program->code.insn[block->first_insn + i];
+            const struct as_form *form = as_form_of(insn);
             int64_t step = step_of(insn, form);
             if (step)
                 motion->step[insn->reg[0]] += step;
@@ -161,7 +161,7 @@ int as_source_repeats(const struct as_source *s, const struct as_source_motion *
     struct access_spot *spot = as_arena_fresh(s->arena, struct access_spot, (size_t)n + 1);
     *repeats = 0;
     if (!spot)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t i = 0; i < n; i++)
         spot[i] = (struct access_spot){shape_of(&motion->access[i]), motion->access[i].disp, i};
     sort_spots(spot, n);

@@ -24,14 +24,14 @@ static int make_graph(const struct as_flow *flow, struct as_arena *arena, struct
     uint32_t *first = as_arena_fresh(arena, uint32_t, (size_t)n + 2);
     uint32_t *to = as_arena_fresh(arena, uint32_t, (size_t)flow->edges + roots + 1);
     if (!first || !to)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t v = 0; v < n; v++)
         first[v] = flow->block[v].first_edge;
     for (uint32_t e = 0; e < flow->edges; e++)
         to[e] = flow->edge[e].to;
     first[n] = flow->edges;
     *root = flow->entry;
-    if (roots > 1 || flow->entry == ASSAY_NONE) {
+    if (roots > 1 || flow->entry == AS_NONE) {
         *root = n++;
         for (uint32_t v = 0, e = flow->edges; v < flow->blocks; v++) {
             if (flow->block[v].is_root)
@@ -47,7 +47,7 @@ bool as_nest_holds(const struct as_nest *nest, uint32_t loop, uint32_t block)
 {
     const uint32_t depth = nest->loop[loop].depth;
     uint32_t at = nest->loop_of[block];
-    while (at != ASSAY_NONE && nest->loop[at].depth > depth)
+    while (at != AS_NONE && nest->loop[at].depth > depth)
         at = nest->loop[at].parent;
     return at == loop;
 }
@@ -63,24 +63,24 @@ static int renumber(const struct as_flow *flow, struct as_arena *arena, struct a
     uint32_t *by_header = as_arena_array(arena, uint32_t, (size_t)flow->blocks + 1);
     struct as_nest_loop *loop = as_arena_array(arena, struct as_nest_loop, (size_t)n + 1);
     if (!child || !sibling || !number || !stack || !by_header || !loop)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     memset(child, 0xff, sizeof *child * (n + 1));
     memset(by_header, 0xff, sizeof *by_header * flow->blocks);
     for (uint32_t l = 0; l < n; l++) {
-        if (nest->loop[l].header != ASSAY_NONE)
+        if (nest->loop[l].header != AS_NONE)
             by_header[nest->loop[l].header] = l;
     }
     for (uint32_t v = flow->blocks; v-- > 0;) { /* downwards: each list ends up ascending */
         uint32_t l = by_header[v];
-        if (l == ASSAY_NONE)
+        if (l == AS_NONE)
             continue;
-        uint32_t parent = nest->loop[l].parent == ASSAY_NONE ? n : nest->loop[l].parent;
+        uint32_t parent = nest->loop[l].parent == AS_NONE ? n : nest->loop[l].parent;
         sibling[l] = child[parent];
         child[parent] = l;
     }
     uint32_t at = child[n];
-    while (at != ASSAY_NONE || depth) {
-        if (at == ASSAY_NONE) {
+    while (at != AS_NONE || depth) {
+        if (at == AS_NONE) {
             at = sibling[stack[--depth]];
             continue;
         }
@@ -94,9 +94,9 @@ static int renumber(const struct as_flow *flow, struct as_arena *arena, struct a
         at = child[at];
     }
     for (uint32_t v = 0; v < flow->blocks; v++) {
-        if (nest->loop_of[v] != ASSAY_NONE)
+        if (nest->loop_of[v] != AS_NONE)
             nest->loop_of[v] = number[nest->loop_of[v]];
-        if (nest->heads[v] != ASSAY_NONE)
+        if (nest->heads[v] != AS_NONE)
             nest->heads[v] = number[nest->heads[v]];
     }
     nest->loop = loop;
@@ -110,11 +110,11 @@ static void count_blocks(const struct as_flow *flow, struct as_nest *nest, bool 
     for (uint32_t l = 0; l < nest->loops; l++)
         nest->loop[l].blocks = 0;
     for (uint32_t v = 0; v < flow->blocks; v++) {
-        if (nest->loop_of[v] != ASSAY_NONE)
+        if (nest->loop_of[v] != AS_NONE)
             nest->loop[nest->loop_of[v]].blocks++;
     }
     for (uint32_t l = nest->loops; whole && l-- > 0;) { /* inner loops come after outer ones */
-        if (nest->loop[l].parent != ASSAY_NONE)
+        if (nest->loop[l].parent != AS_NONE)
             nest->loop[nest->loop[l].parent].blocks += nest->loop[l].blocks;
     }
 }
@@ -142,7 +142,7 @@ static int mark_outsize(const struct as_flow *flow, struct as_arena *arena, stru
         return 0;
     uint32_t *size = as_arena_array(arena, uint32_t, nest->loops);
     if (!size)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t l = 0; l < nest->loops; l++)
         size[l] = nest->loop[l].blocks;
     qsort(size, nest->loops, sizeof *size, by_size);
@@ -152,7 +152,7 @@ static int mark_outsize(const struct as_flow *flow, struct as_arena *arena, stru
         limit = sum > most ? size[i] : limit;
     }
     for (uint32_t l = 0; l < nest->loops; l++)
-        nest->loop[l].bits |= nest->loop[l].blocks >= limit ? ASSAY_LOOP_OUTSIZE : 0;
+        nest->loop[l].bits |= nest->loop[l].blocks >= limit ? AS_LOOP_OUTSIZE : 0;
     return 0;
 }
 
@@ -162,11 +162,11 @@ static void count_outsize_blocks(const struct as_flow *flow, struct as_nest *nes
     count_blocks(flow, nest, false);
     for (uint32_t l = nest->loops; l-- > 0;) {
         const struct as_nest_loop *it = &nest->loop[l];
-        if (it->parent == ASSAY_NONE)
+        if (it->parent == AS_NONE)
             continue;
         struct as_nest_loop *around = &nest->loop[it->parent];
-        around->bits |= it->bits & ASSAY_LOOP_OUTSIZE;
-        if (!(around->bits & ASSAY_LOOP_OUTSIZE))
+        around->bits |= it->bits & AS_LOOP_OUTSIZE;
+        if (!(around->bits & AS_LOOP_OUTSIZE))
             around->blocks += it->blocks;
     }
 }
@@ -175,19 +175,19 @@ static void mark_loops(const struct as_flow *flow, struct as_nest *nest)
 {
     for (uint32_t v = 0; v < flow->blocks; v++) {
         unsigned bits = 0;
-        bits |= flow->block[v].bits & ASSAY_BLOCK_UNRESOLVED ? ASSAY_LOOP_UNRESOLVED : 0;
-        bits |= flow->block[v].bits & ASSAY_BLOCK_CALL ? ASSAY_LOOP_CALLS : 0;
-        if (nest->loop_of[v] != ASSAY_NONE)
+        bits |= flow->block[v].bits & AS_BLOCK_UNRESOLVED ? AS_LOOP_UNRESOLVED : 0;
+        bits |= flow->block[v].bits & AS_BLOCK_CALL ? AS_LOOP_CALLS : 0;
+        if (nest->loop_of[v] != AS_NONE)
             nest->loop[nest->loop_of[v]].bits |= (uint8_t)bits;
     }
     for (uint32_t l = nest->loops; l-- > 0;) {
-        const unsigned up = ASSAY_LOOP_UNRESOLVED | ASSAY_LOOP_CALLS;
-        if (nest->loop[l].parent != ASSAY_NONE)
+        const unsigned up = AS_LOOP_UNRESOLVED | AS_LOOP_CALLS;
+        if (nest->loop[l].parent != AS_NONE)
             nest->loop[nest->loop[l].parent].bits |= (uint8_t)(nest->loop[l].bits & up);
     }
     for (uint32_t l = 0; l < nest->loops; l++) {
-        if (flow->block[nest->loop[l].header].bits & ASSAY_BLOCK_UNREACHED)
-            nest->loop[l].bits |= ASSAY_LOOP_UNREACHED;
+        if (flow->block[nest->loop[l].header].bits & AS_BLOCK_UNREACHED)
+            nest->loop[l].bits |= AS_LOOP_UNREACHED;
     }
 }
 
@@ -202,15 +202,15 @@ static int build_nest_loops(const struct as_graph *graph, const struct as_graph 
     out->loop = as_arena_fresh(arena, struct as_nest_loop, (size_t)found.loops + 1);
     out->heads = as_arena_fresh(arena, uint32_t, (size_t)blocks + 1);
     if (!out->loop || !out->heads)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     memset(out->heads, 0xff, sizeof *out->heads * blocks);
     for (uint32_t l = 0; l < found.loops; l++) {
         uint32_t parent = found.parent[l];
         out->loop[l] = (struct as_nest_loop){
             .header = found.header[l],
             .parent = parent,
-            .depth = parent == ASSAY_NONE ? 1 : out->loop[parent].depth + 1,
-            .bits = found.irreducible[l] ? ASSAY_LOOP_IRREDUCIBLE : 0,
+            .depth = parent == AS_NONE ? 1 : out->loop[parent].depth + 1,
+            .bits = found.irreducible[l] ? AS_LOOP_IRREDUCIBLE : 0,
         };
         out->heads[found.header[l]] = l;
     }
@@ -232,14 +232,14 @@ static int find_nest(const struct as_builder *b, const struct as_flow *flow, str
     out->idom = as_arena_fresh(keep, uint32_t, graph.nodes);
     out->ipdom = as_arena_fresh(keep, uint32_t, graph.nodes);
     if (!out->idom || !out->ipdom)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     AS_TRY(as_graph_dominate(&back, &order, arena, out->idom));
     AS_TRY(as_graph_post_dominate(&graph, &back, arena, out->ipdom));
     for (uint32_t v = 0; v < flow->blocks; v++) {
         if (out->idom[v] >= flow->blocks)
-            out->idom[v] = ASSAY_NONE;
+            out->idom[v] = AS_NONE;
         if (out->ipdom[v] >= flow->blocks)
-            out->ipdom[v] = ASSAY_NONE;
+            out->ipdom[v] = AS_NONE;
     }
     if (!order.cyclic)
         return 0;
@@ -262,7 +262,7 @@ static int copy_to_arena(struct as_arena *keep, uint32_t n, uint32_t **words)
 {
     uint32_t *copy = as_arena_alloc(keep, sizeof *copy * n, sizeof *copy);
     if (!copy)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     memcpy(copy, *words, sizeof *copy * n);
     *words = copy;
     return 0;
@@ -281,7 +281,7 @@ int as_nest_make(const struct as_builder *b, const struct as_flow *flow, struct 
     AS_TRY(copy_to_arena(keep, flow->blocks, &out->heads));
     struct as_nest_loop *loop = as_arena_alloc(keep, sizeof *loop * out->loops, 8);
     if (!loop)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     memcpy(loop, out->loop, sizeof *loop * out->loops);
     out->loop = loop;
     return 0;

@@ -10,36 +10,36 @@
 
 struct as_nest_loop {
     uint32_t header; /* block of the flow */
-    uint32_t parent; /* loop of the nest or ASSAY_NONE; it precedes its children */
+    uint32_t parent; /* loop of the nest or AS_NONE; it precedes its children */
     uint32_t depth;  /* 1 = outermost */
     uint32_t blocks; /* number of blocks, with those of inner loops unless the loop is OUTSIZE */
-    uint8_t bits;    /* assay_loop_bits known so far */
+    uint8_t bits;    /* as_loop_bits known so far */
 };
 
 struct as_nest {
-    uint32_t *idom, *ipdom; /* per block; ASSAY_NONE if there is none */
-    uint32_t *loop_of;      /* per block: innermost loop or ASSAY_NONE */
-    /* Per block: the loop with this block as the target of its back edges, or ASSAY_NONE. */
+    uint32_t *idom, *ipdom; /* per block; AS_NONE if there is none */
+    uint32_t *loop_of;      /* per block: innermost loop or AS_NONE */
+    /* Per block: the loop with this block as the target of its back edges, or AS_NONE. */
     uint32_t *heads;
     struct as_nest_loop *loop;
     uint32_t loops;
 };
 
 /* Finds dominators and loops of `flow`. `keep` owns the result; the caller may empty `scratch`
- * afterwards. Returns 0 or ASSAY_ERR_NOMEM. */
+ * afterwards. Returns 0 or AS_ERR_NOMEM. */
 int as_nest_make(const struct as_builder *b, const struct as_flow *flow, struct as_arena *scratch,
                  struct as_arena *keep, struct as_nest *out);
 
 /*
  * Merges loops of the binary that the source does not have into the loop around them. These are
  * inner loops made by `continue`, and loops that repeat one gather or scatter until its mask is
- * empty. A merged loop gets the header ASSAY_NONE. as_nest_make calls this function.
+ * empty. A merged loop gets the header AS_NONE. as_nest_make calls this function.
  */
 void as_nest_simplify(const struct as_builder *b, const struct as_flow *flow, struct as_nest *nest);
 
 /* Merges loops between the targets of one jump table that several jumps share into the loop around
  * them. as_nest_make calls this function before as_nest_simplify. A merged loop gets the header
- * ASSAY_NONE. Sets `*any` if a loop was merged. Returns 0 or ASSAY_ERR_NOMEM. */
+ * AS_NONE. Sets `*any` if a loop was merged. Returns 0 or AS_ERR_NOMEM. */
 int as_nest_merge_dispatch(const struct as_flow *flow, struct as_arena *arena, struct as_nest *nest,
                            bool *any);
 

@@ -79,7 +79,7 @@ static int walk_again(struct as_walk *walk, struct as_builder *b, size_t body, u
     return rc;
 }
 
-static int walk_some(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
+static int walk_some(void *ctx, size_t from, size_t to, unsigned worker, struct as_error *err)
 {
     const struct rounds *r = ctx;
     struct as_builder *b = r->b;
@@ -96,7 +96,7 @@ static void mark_by_name(struct as_builder *b)
 {
     as_vec_foreach (&b->body, body) {
         uint32_t function = b->region.at[body->head].function;
-        if (function != ASSAY_NONE)
+        if (function != AS_NONE)
             body->noreturn = as_noreturn_name(b->program->function[function].name);
     }
 }
@@ -104,7 +104,7 @@ static void mark_by_name(struct as_builder *b)
 static bool never_returns(const struct as_builder *b, size_t body)
 {
     const struct as_flow *flow = &b->flow[body];
-    if (flow->may_return || flow->entry == ASSAY_NONE)
+    if (flow->may_return || flow->entry == AS_NONE)
         return false;
     for (uint32_t i = 0; i < flow->tails; i++) {
         if (!b->body.at[flow->callee[i]].noreturn)
@@ -145,9 +145,9 @@ static int64_t next_round(struct as_builder *b, bool *is_new, uint32_t *again)
 static int find_second_entries(struct as_builder *b)
 {
     for (size_t i = 0; i < b->program->function_n; i++) {
-        const struct assay_function *f = &b->program->function[i];
+        const struct as_function *f = &b->program->function[i];
         uint32_t region = as_region_at(b, f->start);
-        if (region != ASSAY_NONE && b->region.at[region].start != f->start)
+        if (region != AS_NONE && b->region.at[region].start != f->start)
             AS_TRY(as_vec_push(&b->second_entry, f->start));
     }
     as_vec_foreach (&b->crossing, c) {
@@ -159,7 +159,7 @@ static int find_second_entries(struct as_builder *b)
     return 0;
 }
 
-static int repeat_rounds(struct rounds *r, bool *is_new, uint32_t *again, struct assay_error *err)
+static int repeat_rounds(struct rounds *r, bool *is_new, uint32_t *again, struct as_error *err)
 {
     struct as_builder *b = r->b;
     AS_TRY(as_pool_for(b->pool, b->body.n, WALK_GRAIN, walk_some, r, err));
@@ -172,7 +172,7 @@ static int repeat_rounds(struct rounds *r, bool *is_new, uint32_t *again, struct
     }
 }
 
-static int walk_rounds(struct rounds *r, struct assay_error *err)
+static int walk_rounds(struct rounds *r, struct as_error *err)
 {
     uint32_t *again = as_malloc(sizeof *again * (r->b->body.n + 1));
     bool *is_new = as_calloc(r->b->body.n + 1, sizeof *is_new);
@@ -183,7 +183,7 @@ static int walk_rounds(struct rounds *r, struct assay_error *err)
     return rc;
 }
 
-int as_flows_make(struct as_builder *b, struct assay_error *err)
+int as_flows_make(struct as_builder *b, struct as_error *err)
 {
     struct rounds r = {.b = b, .walk = as_calloc(b->workers, sizeof *r.walk)};
     b->flow = as_calloc(b->body.n + 1, sizeof *b->flow);

@@ -18,7 +18,7 @@ struct as_graph_order {
     uint32_t *by_post; /* nodes by postorder number */
 };
 
-/* Computes the order from `entry`. Returns 0 or ASSAY_ERR_NOMEM. */
+/* Computes the order from `entry`. Returns 0 or AS_ERR_NOMEM. */
 int as_graph_order(const struct as_graph *graph, uint32_t entry, struct as_arena *arena,
                    struct as_graph_order *out);
 

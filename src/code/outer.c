@@ -80,7 +80,7 @@ static struct address address_of(const struct as_evaluation *e, struct as_value 
 }
 
 struct outer_work {
-    const struct assay_program *program;
+    const struct as_program *program;
     struct as_scratch *scratch;
     struct as_iteration_view view;
     struct as_steps steps;
@@ -92,14 +92,14 @@ static int evaluate_loop(struct outer_work *w, uint32_t loop)
     struct as_arena *arena = &w->scratch->arena;
 
     if (!it)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     AS_TRY(as_iteration_view_make(it, AS_ITERATION_ALL, NULL, 0, arena, &w->view));
     AS_TRY(as_steps_make(&w->view, arena, &w->steps));
     AS_TRY(as_evaluate(&w->scratch->evaluation, &w->steps, arena));
     return 0;
 }
 
-/* Returns the view index of the header of `loop`, or ASSAY_NONE if the view does not have it. */
+/* Returns the view index of the header of `loop`, or AS_NONE if the view does not have it. */
 static uint32_t entry_of(const struct outer_work *w, uint32_t loop)
 {
     const struct as_iteration_view *view = &w->view;
@@ -107,14 +107,14 @@ static uint32_t entry_of(const struct outer_work *w, uint32_t loop)
     for (uint32_t i = 0; i < view->n; i++)
         if (view->iteration->block[view->node[i]] == w->program->loop[loop].header)
             return i;
-    return ASSAY_NONE;
+    return AS_NONE;
 }
 
 /* Returns the location of a part in this evaluation, or UINT8_MAX if there is none. */
 static uint8_t location_of(const struct as_evaluation *e, const struct outer_part *part)
 {
-    const struct assay_memory slot = {
-        .base = e->frame, .index = ASSAY_REG_NONE, .segment = ASSAY_REG_NONE, .disp = part->disp};
+    const struct as_memory slot = {
+        .base = e->frame, .index = AS_REG_NONE, .segment = AS_REG_NONE, .disp = part->disp};
 
     return part->reg < AS_GPRS ? part->reg : as_frame_location(e, &slot);
 }
@@ -122,13 +122,13 @@ static uint8_t location_of(const struct as_evaluation *e, const struct outer_par
 /* Replaces `at` by a sum of locations at the start of this loop. The values come from one edge that
  * enters the inner loop. Sets `out` to the step of the address. */
 static void pass_edge(struct as_evaluation *e, uint32_t pred, struct address *at,
-                      struct assay_outer_step *out)
+                      struct as_outer_step *out)
 {
     struct as_value sum = as_symbol_constant(0);
     struct address next = {.known = true};
     int64_t step = 0, one;
 
-    *out = (struct assay_outer_step){.kind = ASSAY_OUTER_UNKNOWN};
+    *out = (struct as_outer_step){.kind = AS_OUTER_UNKNOWN};
     for (unsigned i = 0; i < at->n && next.known; i++) {
         const uint8_t location = location_of(e, &at->part[i]);
         if (location >= e->locations) {
@@ -149,27 +149,27 @@ static void pass_edge(struct as_evaluation *e, uint32_t pred, struct address *at
         return;
     }
     if (as_symbol_step(&e->symbols, sum.term, &step))
-        *out = (struct assay_outer_step){step, step ? ASSAY_OUTER_STEP : ASSAY_OUTER_SAME};
+        *out = (struct as_outer_step){step, step ? AS_OUTER_STEP : AS_OUTER_SAME};
     else if (as_symbol_steady(&e->symbols, sum.term))
-        out->kind = ASSAY_OUTER_STEADY;
+        out->kind = AS_OUTER_STEADY;
     next.known = add_value(e, sum.term, 1, true, OUTER_DEPTH, &next);
     *at = next;
 }
 
 /* Handles all edges that enter the inner loop. The step is unknown unless all edges agree. */
 static void pass_entry(struct as_evaluation *e, uint32_t entry, struct address *at,
-                       struct assay_outer_step *out)
+                       struct as_outer_step *out)
 {
     const struct as_iteration_view *view = e->steps->view;
     const struct address before = *at;
 
-    *out = (struct assay_outer_step){.kind = ASSAY_OUTER_UNKNOWN};
+    *out = (struct as_outer_step){.kind = AS_OUTER_UNKNOWN};
     for (uint32_t k = 0; k < as_iteration_view_preds(view, entry) && at->known; k++) {
         struct address one = before;
-        struct assay_outer_step step;
+        struct as_outer_step step;
         pass_edge(e, as_iteration_view_pred(view, entry, k), &one, &step);
         if (k && (step.kind != out->kind || step.step_b != out->step_b)) {
-            out->kind = ASSAY_OUTER_UNKNOWN;
+            out->kind = AS_OUTER_UNKNOWN;
             at->known = false;
             return;
         }
@@ -180,7 +180,7 @@ static void pass_entry(struct as_evaluation *e, uint32_t entry, struct address *
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-static int find_addresses(struct outer_work *w, uint32_t loop, const struct assay_streams *streams,
+static int find_addresses(struct outer_work *w, uint32_t loop, const struct as_streams *streams,
                           struct address *at)
 {
     const struct as_evaluation *e = &w->scratch->evaluation;
@@ -194,38 +194,37 @@ static int find_addresses(struct outer_work *w, uint32_t loop, const struct assa
     return 0;
 }
 
-static int find_outer_steps(struct outer_work *w, uint32_t loop,
-                            const struct assay_streams *streams, struct address *at,
-                            struct assay_outer_step *out)
+static int find_outer_steps(struct outer_work *w, uint32_t loop, const struct as_streams *streams,
+                            struct address *at, struct as_outer_step *out)
 {
     uint32_t outer = w->program->loop[loop].parent;
 
     AS_TRY(find_addresses(w, loop, streams, at));
-    for (unsigned k = 0; k < ASSAY_OUTER_MOST && outer != ASSAY_NONE; k++) {
+    for (unsigned k = 0; k < AS_OUTER_MOST && outer != AS_NONE; k++) {
         AS_TRY(evaluate_loop(w, outer));
         const uint32_t entry = entry_of(w, loop);
-        for (size_t s = 0; s < streams->n && entry != ASSAY_NONE; s++)
+        for (size_t s = 0; s < streams->n && entry != AS_NONE; s++)
             if (at[s].known)
-                pass_entry(&w->scratch->evaluation, entry, &at[s], &out[s * ASSAY_OUTER_MOST + k]);
+                pass_entry(&w->scratch->evaluation, entry, &at[s], &out[s * AS_OUTER_MOST + k]);
         if (w->scratch->evaluation.symbols.failed)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
         loop = outer;
         outer = w->program->loop[outer].parent;
     }
     return 0;
 }
 
-int assay_loop_outer_steps(const struct assay_program *program, uint32_t loop,
-                           const struct assay_streams *streams, struct assay_outer_step *out,
-                           struct assay_error *err)
+int as_loop_outer_steps(const struct as_program *program, uint32_t loop,
+                        const struct as_streams *streams, struct as_outer_step *out,
+                        struct as_error *err)
 {
     struct outer_work w = {.program = program};
     struct address *at = as_calloc(streams->n + 1, sizeof *at);
 
-    for (size_t i = 0; i < streams->n * ASSAY_OUTER_MOST; i++)
-        out[i] = (struct assay_outer_step){.kind = ASSAY_OUTER_UNKNOWN};
+    for (size_t i = 0; i < streams->n * AS_OUTER_MOST; i++)
+        out[i] = (struct as_outer_step){.kind = AS_OUTER_UNKNOWN};
     w.scratch = at ? as_scratch_acquire(program) : NULL;
-    const int rc = w.scratch ? find_outer_steps(&w, loop, streams, at, out) : ASSAY_ERR_NOMEM;
+    const int rc = w.scratch ? find_outer_steps(&w, loop, streams, at, out) : AS_ERR_NOMEM;
     if (at)
         as_scratch_release(program, w.scratch);
     as_free(at);

@@ -55,13 +55,13 @@ static int walk_make(struct walk *w, const struct as_iteration *it, struct as_ar
     w->node = as_arena_array(arena, uint32_t, it->nodes);
     w->edge = as_arena_array(arena, uint32_t, it->nodes);
     if (!w->node || !w->edge)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     push_node(w, 0);
     return 0;
 }
 
 /* Returns the number of blocks of all paths together, or SIZE_MAX beyond BLOCKS_MOST. Sets `rc` to
- * 0 or ASSAY_ERR_NOMEM. */
+ * 0 or AS_ERR_NOMEM. */
 static size_t total_blocks(const struct as_iteration *it, struct as_arena *arena, int *rc)
 {
     struct walk w;
@@ -73,29 +73,29 @@ static size_t total_blocks(const struct as_iteration *it, struct as_arena *arena
 }
 
 static int list_paths(const struct as_iteration *it, size_t block_n, struct as_arena *arena,
-                      struct assay_paths *out)
+                      struct as_paths *out)
 {
     struct walk w;
     AS_TRY(walk_make(&w, it, arena));
     out->block = as_malloc((block_n ? block_n : 1) * sizeof *out->block);
     out->path = as_calloc(it->ways[0] ? it->ways[0] : 1, sizeof *out->path);
     if (!out->block || !out->path)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     while (next_path(&w)) {
         out->path[out->path_n++] =
-            (struct assay_path){.first = (uint32_t)out->block_n, .blocks = w.depth};
+            (struct as_path){.first = (uint32_t)out->block_n, .blocks = w.depth};
         for (uint32_t i = 0; i < w.depth; i++)
             out->block[out->block_n++] = it->block[w.node[i]];
     }
     return 0;
 }
 
-static int merge_paths(const struct as_iteration *it, struct assay_paths *out)
+static int merge_paths(const struct as_iteration *it, struct as_paths *out)
 {
     out->block = as_calloc(it->nodes, sizeof *out->block);
     out->path = as_calloc(1, sizeof *out->path);
     if (!out->block || !out->path)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t u = 0; u < it->nodes; u++) {
         if (it->ways[u])
             out->block[out->block_n++] = it->block[u];
@@ -107,41 +107,41 @@ static int merge_paths(const struct as_iteration *it, struct assay_paths *out)
 }
 
 int as_paths_of(const struct as_iteration *iteration, unsigned limit, struct as_arena *arena,
-                struct assay_paths *out)
+                struct as_paths *out)
 {
     size_t block_n = SIZE_MAX;
     int rc = 0;
-    *out = (struct assay_paths){.count = iteration->ways[0]};
+    *out = (struct as_paths){.count = iteration->ways[0]};
     if (!limit || out->count <= limit)
         block_n = total_blocks(iteration, arena, &rc);
     if (rc == 0)
         rc = block_n == SIZE_MAX ? merge_paths(iteration, out)
                                  : list_paths(iteration, block_n, arena, out);
     if (rc < 0)
-        assay_paths_free(out);
+        as_paths_free(out);
     return rc;
 }
 
-int assay_loop_paths(const struct assay_program *program, uint32_t loop, unsigned limit,
-                     struct assay_paths *out, struct assay_error *err)
+int as_loop_paths(const struct as_program *program, uint32_t loop, unsigned limit,
+                  struct as_paths *out, struct as_error *err)
 {
-    *out = (struct assay_paths){0};
+    *out = (struct as_paths){0};
     struct as_scratch *scratch = as_scratch_acquire(program);
     const struct as_iteration *iteration =
         scratch ? as_scratch_iteration(scratch, program, loop) : NULL;
-    int rc = iteration ? as_paths_of(iteration, limit, &scratch->arena, out) : ASSAY_ERR_NOMEM;
+    int rc = iteration ? as_paths_of(iteration, limit, &scratch->arena, out) : AS_ERR_NOMEM;
     as_scratch_release(program, scratch);
     return rc < 0 ? as_error_nomem(err, "the paths of a loop") : 0;
 }
 
-void assay_paths_free(struct assay_paths *paths)
+void as_paths_free(struct as_paths *paths)
 {
     as_free(paths->block);
     as_free(paths->path);
-    *paths = (struct assay_paths){0};
+    *paths = (struct as_paths){0};
 }
 
-int as_loop_path_count(const struct assay_program *program, uint32_t loop, struct as_arena *arena,
+int as_loop_path_count(const struct as_program *program, uint32_t loop, struct as_arena *arena,
                        uint64_t *count)
 {
     struct as_iteration iteration;
@@ -153,20 +153,20 @@ int as_loop_path_count(const struct assay_program *program, uint32_t loop, struc
     return 0;
 }
 
-int assay_path_code(const struct assay_program *program, const struct assay_paths *paths,
-                    size_t path, struct assay_code *out, struct assay_error *err)
+int as_path_code(const struct as_program *program, const struct as_paths *paths, size_t path,
+                 struct as_code *out, struct as_error *err)
 {
     const uint32_t *block = paths->block + paths->path[path].first;
     size_t n = 0;
 
-    *out = (struct assay_code){0};
+    *out = (struct as_code){0};
     for (uint32_t i = 0; i < paths->path[path].blocks; i++)
         n += program->block[block[i]].insns;
     out->insn = as_calloc(n + 1, sizeof *out->insn);
     if (!out->insn)
         return as_error_nomem(err, "the instructions of a path");
     for (uint32_t i = 0; i < paths->path[path].blocks; i++) {
-        const struct assay_block *from = &program->block[block[i]];
+        const struct as_block *from = &program->block[block[i]];
         memcpy(out->insn + out->n, program->code.insn + from->first_insn,
                from->insns * sizeof *out->insn);
         out->n += from->insns;

@@ -8,13 +8,13 @@
 
 #include "code/iteration.h"
 
-/* Does the same as assay_loop_paths. Returns 0, or ASSAY_ERR_NOMEM with an empty `out`. */
+/* Does the same as as_loop_paths. Returns 0, or AS_ERR_NOMEM with an empty `out`. */
 int as_paths_of(const struct as_iteration *iteration, unsigned limit, struct as_arena *arena,
-                struct assay_paths *out);
+                struct as_paths *out);
 
 /* Sets `count` to the number of paths, saturated at UINT64_MAX, without listing them. Returns 0 or
- * ASSAY_ERR_NOMEM. */
-int as_loop_path_count(const struct assay_program *program, uint32_t loop, struct as_arena *arena,
+ * AS_ERR_NOMEM. */
+int as_loop_path_count(const struct as_program *program, uint32_t loop, struct as_arena *arena,
                        uint64_t *count);
 
 #endif

@@ -71,7 +71,7 @@ static int join(struct as_reach *r, uint32_t *into, uint32_t set)
         return 0;
     }
     if (r->pool.n + n >= UINT32_MAX - r->exposed)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     uint32_t made = r->exposed + 1 + (uint32_t)r->pool.n;
     AS_TRY(as_vec_reserve(&r->pool, r->pool.n + n + 1));
     r->pool.at[r->pool.n++] = n;
@@ -83,36 +83,36 @@ static int join(struct as_reach *r, uint32_t *into, uint32_t set)
 
 /* ---- Walk -------------------------------------------------------------------------------- */
 
-static void write_all(struct as_reach *r, const struct assay_effects *e, uint32_t step)
+static void write_all(struct as_reach *r, const struct as_effects *e, uint32_t step)
 {
     for (unsigned w = 0; w < 2; w++) {
         for (uint64_t left = e->written.word[w]; left; left &= left - 1) {
             unsigned reg = w * 64 + (unsigned)__builtin_ctzll(left);
-            if (reg != ASSAY_REG_IP)
+            if (reg != AS_REG_IP)
                 r->now[r->dense[reg]] = step;
         }
     }
     for (unsigned left = e->flags_written; left; left &= left - 1)
-        r->now[r->dense[ASSAY_REG_COUNT + __builtin_ctz(left)]] = step;
+        r->now[r->dense[AS_REG_COUNT + __builtin_ctz(left)]] = step;
 }
 
 static void number_things(struct as_reach *r)
 {
-    struct assay_regset written = {{0, 0}};
+    struct as_regset written = {{0, 0}};
     unsigned flags = 0;
     for (uint32_t i = 0; i < r->steps->n; i++) {
         written.word[0] |= r->steps->effects[i].written.word[0];
         written.word[1] |= r->steps->effects[i].written.word[1];
         flags |= r->steps->effects[i].flags_written;
     }
-    written.word[ASSAY_REG_IP / 64] &= ~((uint64_t)1 << ASSAY_REG_IP % 64);
+    written.word[AS_REG_IP / 64] &= ~((uint64_t)1 << AS_REG_IP % 64);
     memset(r->dense, UINT8_MAX, sizeof r->dense);
     for (unsigned w = 0; w < 2; w++) {
         for (uint64_t left = written.word[w]; left; left &= left - 1)
             r->dense[w * 64 + (unsigned)__builtin_ctzll(left)] = (uint8_t)r->things++;
     }
     for (unsigned left = flags; left; left &= left - 1)
-        r->dense[ASSAY_REG_COUNT + __builtin_ctz(left)] = (uint8_t)r->things++;
+        r->dense[AS_REG_COUNT + __builtin_ctz(left)] = (uint8_t)r->things++;
 }
 
 int as_reach_enter(struct as_reach *r, uint32_t block)
@@ -175,7 +175,7 @@ int as_reach_start(struct as_reach *r, const struct as_steps *steps, struct as_a
     uint32_t *all =
         as_arena_fresh(arena, uint32_t, 2 * (size_t)r->things + (meets ? 2 : 1) * sets + 1);
     if (!all)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     r->now = all;
     r->carried = all + r->things;
     r->out = all + 2 * (size_t)r->things;
@@ -203,36 +203,36 @@ struct register_read {
 /* Adds a dependence. Several flags of one writer make one dependence. */
 static int add(struct register_read *g, uint32_t from, uint16_t distance, uint8_t bits)
 {
-    for (size_t i = g->first; g->kind == ASSAY_DEPENDENCE_FLAGS && i < g->out->n; i++) {
-        struct assay_dependence *d = &g->out->at[i];
+    for (size_t i = g->first; g->kind == AS_DEPENDENCE_FLAGS && i < g->out->n; i++) {
+        struct as_dependence *d = &g->out->at[i];
         if (d->kind == g->kind && d->from == from && d->distance == distance) {
             /* MERGE means "only merges": the bit remains only if it holds for all flags. */
-            d->bits = (uint8_t)((d->bits | bits) & ~ASSAY_DEPENDENCE_MERGE) |
-                      (d->bits & bits & ASSAY_DEPENDENCE_MERGE);
+            d->bits = (uint8_t)((d->bits | bits) & ~AS_DEPENDENCE_MERGE) |
+                      (d->bits & bits & AS_DEPENDENCE_MERGE);
             d->what |= g->what;
             return 0;
         }
     }
-    return as_vec_push(g->out, (struct assay_dependence){.from = from,
-                                                         .to = g->to,
-                                                         .distance = distance,
-                                                         .kind = g->kind,
-                                                         .what = g->what,
-                                                         .bits = bits});
+    return as_vec_push(g->out, (struct as_dependence){.from = from,
+                                                      .to = g->to,
+                                                      .distance = distance,
+                                                      .kind = g->kind,
+                                                      .what = g->what,
+                                                      .bits = bits});
 }
 
 /* Returns true if the instruction may keep the old value, because a condition guards its write. */
 static bool writes_maybe(const struct as_reach *r, uint32_t step, const struct register_read *g)
 {
-    const struct assay_insn *insn = as_step_insn(r->steps, step);
-    const struct assay_form *form = as_form_of(insn);
-    if (g->kind == ASSAY_DEPENDENCE_FLAGS)
+    const struct as_insn *insn = as_step_insn(r->steps, step);
+    const struct as_form *form = as_form_of(insn);
+    if (g->kind == AS_DEPENDENCE_FLAGS)
         return form->flags_maybe & g->what;
-    if (!assay_regset_has(r->steps->effects[step].merged, g->what))
+    if (!as_regset_has(r->steps->effects[step].merged, g->what))
         return false; /* a value that may remain is merged */
     for (unsigned i = 0; i < form->operands; i++) {
-        const struct assay_operand *o = &form->operand[i];
-        if (o->kind == ASSAY_OPERAND_REG && o->access & ASSAY_ACCESS_MAYBE &&
+        const struct as_operand *o = &form->operand[i];
+        if (o->kind == AS_OPERAND_REG && o->access & AS_ACCESS_MAYBE &&
             insn->reg[o->slot] == g->what)
             return true;
     }
@@ -249,7 +249,7 @@ static int name_writers(struct register_read *g, unsigned thing)
     const uint32_t *carried = &r->carried[r->dense[thing]];
     const uint32_t only = *set == r->exposed ? *carried : *set;
     if (only < r->exposed) { /* one writer, in this iteration or the one before: the usual case */
-        const uint8_t maybe = writes_maybe(r, only, g) ? ASSAY_DEPENDENCE_MAYBE : 0;
+        const uint8_t maybe = writes_maybe(r, only, g) ? AS_DEPENDENCE_MAYBE : 0;
         return add(g, only, *set == r->exposed, g->bits | maybe);
     }
     set = elements(r, set, &n);
@@ -266,7 +266,7 @@ static int name_writers(struct register_read *g, unsigned thing)
             again |= set[k] == from;
         uint8_t bits = g->bits;
         if (maybe || writes_maybe(r, from, g))
-            bits |= ASSAY_DEPENDENCE_MAYBE;
+            bits |= AS_DEPENDENCE_MAYBE;
         if (!again)
             AS_TRY(add(g, from, i >= n, bits));
     }
@@ -278,19 +278,19 @@ static int name_writers(struct register_read *g, unsigned thing)
  * tables describe legacy conversions and square roots as reading their destination, but the result
  * does not depend on it.
  */
-static bool only_merges(const struct assay_insn *insn, const struct assay_form *form, unsigned reg)
+static bool only_merges(const struct as_insn *insn, const struct as_form *form, unsigned reg)
 {
-    if (insn->bits & ASSAY_INSN_MEM && (insn->base == reg || insn->index == reg))
+    if (insn->bits & AS_INSN_MEM && (insn->base == reg || insn->index == reg))
         return false;
-    if (assay_regset_has(form->implicit_read, reg) || insn->mask == reg)
+    if (as_regset_has(form->implicit_read, reg) || insn->mask == reg)
         return false;
-    bool converts = form->insn_class == ASSAY_CLASS_CONVERT || form->insn_class == ASSAY_CLASS_SQRT;
+    bool converts = form->insn_class == AS_CLASS_CONVERT || form->insn_class == AS_CLASS_SQRT;
     for (unsigned i = 0; i < form->operands; i++) {
-        const struct assay_operand *o = &form->operand[i];
-        if (o->kind != ASSAY_OPERAND_REG || insn->reg[o->slot] != reg)
+        const struct as_operand *o = &form->operand[i];
+        if (o->kind != AS_OPERAND_REG || insn->reg[o->slot] != reg)
             continue;
-        bool keeps = o->access & ASSAY_ACCESS_MERGE && !(o->access & ASSAY_ACCESS_MAYBE) &&
-                     (!(o->access & ASSAY_ACCESS_READ) || (converts && i == 0));
+        bool keeps = o->access & AS_ACCESS_MERGE && !(o->access & AS_ACCESS_MAYBE) &&
+                     (!(o->access & AS_ACCESS_READ) || (converts && i == 0));
         if (!keeps)
             return false;
     }
@@ -299,56 +299,55 @@ static bool only_merges(const struct assay_insn *insn, const struct assay_form *
 
 /* Returns true if the instruction reads the register only to form the address of a
  * memory access. */
-static bool only_addresses(const struct assay_insn *insn, const struct assay_form *form,
-                           unsigned reg)
+static bool only_addresses(const struct as_insn *insn, const struct as_form *form, unsigned reg)
 {
     bool address = false;
-    if (assay_regset_has(form->implicit_read, reg) || insn->mask == reg)
+    if (as_regset_has(form->implicit_read, reg) || insn->mask == reg)
         return false;
     for (unsigned i = 0; i < form->operands; i++) {
-        const struct assay_operand *o = &form->operand[i];
-        if (o->kind == ASSAY_OPERAND_MEM)
+        const struct as_operand *o = &form->operand[i];
+        if (o->kind == AS_OPERAND_MEM)
             address |= insn->base == reg || insn->index == reg || insn->segment == reg;
-        else if (o->kind == ASSAY_OPERAND_REG && insn->reg[o->slot] == reg &&
-                 o->access != ASSAY_ACCESS_WRITE)
+        else if (o->kind == AS_OPERAND_REG && insn->reg[o->slot] == reg &&
+                 o->access != AS_ACCESS_WRITE)
             return false;
     }
     return address;
 }
 
-static uint8_t read_bits(const struct assay_insn *insn, const struct assay_effects *e, unsigned reg)
+static uint8_t read_bits(const struct as_insn *insn, const struct as_effects *e, unsigned reg)
 {
-    const struct assay_form *form = as_form_of(insn);
+    const struct as_form *form = as_form_of(insn);
     uint8_t bits = 0;
-    if (assay_regset_has(e->merged, reg) && only_merges(insn, form, reg))
-        bits |= ASSAY_DEPENDENCE_MERGE;
-    if (insn->bits & ASSAY_INSN_MEM && only_addresses(insn, form, reg))
-        bits |= ASSAY_DEPENDENCE_ADDRESS;
+    if (as_regset_has(e->merged, reg) && only_merges(insn, form, reg))
+        bits |= AS_DEPENDENCE_MERGE;
+    if (insn->bits & AS_INSN_MEM && only_addresses(insn, form, reg))
+        bits |= AS_DEPENDENCE_ADDRESS;
     return bits;
 }
 
 int as_reach_step(struct as_reach *r, uint32_t step, as_dependence_vec *out)
 {
-    const struct assay_effects *e = &r->steps->effects[step];
-    const struct assay_insn *insn = as_step_insn(r->steps, step);
+    const struct as_effects *e = &r->steps->effects[step];
+    const struct as_insn *insn = as_step_insn(r->steps, step);
     struct register_read g = {.r = r, .out = out, .first = out->n, .to = step};
-    g.kind = ASSAY_DEPENDENCE_REGISTER;
+    g.kind = AS_DEPENDENCE_REGISTER;
     for (unsigned w = 0; w < 2; w++) {
         for (uint64_t left = e->read.word[w]; left; left &= left - 1) {
             unsigned reg = w * 64 + (unsigned)__builtin_ctzll(left);
-            if (reg == ASSAY_REG_IP || r->dense[reg] == UINT8_MAX)
+            if (reg == AS_REG_IP || r->dense[reg] == UINT8_MAX)
                 continue;
             g.what = (uint8_t)reg;
             g.bits = read_bits(insn, e, reg);
             AS_TRY(name_writers(&g, reg));
         }
     }
-    g.kind = ASSAY_DEPENDENCE_FLAGS;
+    g.kind = AS_DEPENDENCE_FLAGS;
     /* A flag that may keep its value counts as read, like a register that is written in part. */
     for (unsigned left = e->flags_read | e->flags_maybe; left; left &= left - 1) {
         g.what = (uint8_t)(left & -left);
-        g.bits = e->flags_read & g.what ? 0 : ASSAY_DEPENDENCE_MERGE;
-        AS_TRY(name_writers(&g, ASSAY_REG_COUNT + (unsigned)__builtin_ctz(left)));
+        g.bits = e->flags_read & g.what ? 0 : AS_DEPENDENCE_MERGE;
+        AS_TRY(name_writers(&g, AS_REG_COUNT + (unsigned)__builtin_ctz(left)));
     }
     write_all(r, e, step);
     return 0;

@@ -10,11 +10,11 @@
 #include "base/vec.h"
 #include "code/steps.h"
 
-typedef AS_VEC(struct assay_dependence) as_dependence_vec;
+typedef AS_VEC(struct as_dependence) as_dependence_vec;
 
 enum {
-    AS_THINGS = ASSAY_REG_COUNT + 8, /* registers, then one thing for each flag bit */
-    AS_WRITERS_MOST = ASSAY_DEPENDENCE_WRITERS
+    AS_THINGS = AS_REG_COUNT + 8, /* registers, then one thing for each flag bit */
+    AS_WRITERS_MOST = AS_DEPENDENCE_WRITERS
 };
 
 typedef AS_VEC(uint32_t) as_set_pool;
@@ -35,13 +35,13 @@ struct as_reach {
 };
 
 /* Starts an analysis of `steps`. `r` is all zero or holds an earlier analysis; the function uses
- * its memory again. Returns 0 or ASSAY_ERR_NOMEM; the caller calls as_reach_fini in both cases. */
+ * its memory again. Returns 0 or AS_ERR_NOMEM; the caller calls as_reach_fini in both cases. */
 int as_reach_start(struct as_reach *r, const struct as_steps *steps, struct as_arena *arena);
 void as_reach_fini(struct as_reach *r);
 
 /* Walk the view: as_reach_enter starts each block in order, as_reach_step passes its instructions
  * in order. Each step appends the dependences of its instruction, unordered. Both return 0 or
- * ASSAY_ERR_NOMEM. */
+ * AS_ERR_NOMEM. */
 int as_reach_enter(struct as_reach *r, uint32_t block);
 int as_reach_step(struct as_reach *r, uint32_t step, as_dependence_vec *out);
 

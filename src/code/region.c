@@ -21,14 +21,14 @@ uint32_t as_region_at(const struct as_builder *b, uint64_t address)
         low = near->first[stretch];
         high = near->first[stretch + 1];
     } else if (near->n) {
-        return ASSAY_NONE; /* before the first region or after the last */
+        return AS_NONE; /* before the first region or after the last */
     }
     const struct as_region *region = b->region.at;
     const size_t at = low + as_first_not(k, high - low, region[low + k].end <= address);
     assert(at + 1 >= b->region.n || region[at].start <= region[at + 1].start); /* regions ascend */
     return at < b->region.n && region[at].start <= address && address < region[at].end
                ? (uint32_t)at
-               : ASSAY_NONE;
+               : AS_NONE;
 }
 
 int as_regions_index(struct as_builder *b)
@@ -45,7 +45,7 @@ int as_regions_index(struct as_builder *b)
     const size_t n = (size_t)(last >> near->shift) + 1;
     uint32_t *first = as_malloc((n + 1) * sizeof *first);
     if (!first)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     uint32_t r = 0;
     for (size_t i = 0; i < n; i++) {
         while (b->region.at[r].end <= base + ((uint64_t)i << near->shift))
@@ -63,7 +63,7 @@ size_t as_region_insn_near(const struct as_builder *b, uint32_t region, uint64_t
                            size_t near)
 {
     const struct as_region *r = &b->region.at[region];
-    const struct assay_insn *insn = b->program->code.insn + r->first_insn;
+    const struct as_insn *insn = b->program->code.insn + r->first_insn;
     if (address < r->start || address >= r->end || r->insns == 0)
         return SIZE_MAX;
     assert(near >= r->first_insn && near - r->first_insn < r->insns);
@@ -93,7 +93,7 @@ size_t as_lower_bound(const uint64_t *sorted, size_t n, uint64_t address)
 
 bool as_pointer_at(const struct as_builder *b, uint64_t at, uint64_t *target)
 {
-    const struct assay_pointer *pointer = b->pointers.pointer;
+    const struct as_pointer *pointer = b->pointers.pointer;
     const size_t found = as_first_not(k, b->pointers.n, pointer[k].at < at);
     assert(found + 1 >= b->pointers.n || pointer[found].at <= pointer[found + 1].at);
     if (found == b->pointers.n || pointer[found].at != at)
@@ -104,7 +104,7 @@ bool as_pointer_at(const struct as_builder *b, uint64_t at, uint64_t *target)
 
 const char *as_import_at(const struct as_builder *b, uint64_t at)
 {
-    const struct assay_import *import = b->pointers.import;
+    const struct as_import *import = b->pointers.import;
     const size_t found = as_first_not(k, b->pointers.import_n, import[k].at < at);
     return found < b->pointers.import_n && import[found].at == at ? import[found].name : NULL;
 }
@@ -116,22 +116,22 @@ static int push_gap(struct as_builder *b, uint64_t start, uint64_t end)
     assert(b->region.n == 0 || b->region.at[b->region.n - 1].end <= start);
     return as_vec_push(&b->region, (struct as_region){.start = start,
                                                       .end = end,
-                                                      .function = ASSAY_NONE,
-                                                      .body = ASSAY_NONE,
-                                                      .origin = ASSAY_FUNCTION_ENTRY,
+                                                      .function = AS_NONE,
+                                                      .body = AS_NONE,
+                                                      .origin = AS_FUNCTION_ENTRY,
                                                       .is_gap = true});
 }
 
 /* Makes the regions of the functions in [start, end), the code of one section or segment. */
 static int regions_of_range(struct as_builder *b, uint64_t start, uint64_t end, size_t *next)
 {
-    const struct assay_function *function = b->program->function;
+    const struct as_function *function = b->program->function;
     size_t n = b->program->function_n;
     while (*next < n && function[*next].start < start)
         (*next)++;
     uint64_t at = start;
     for (; *next < n && function[*next].start < end; (*next)++) {
-        const struct assay_function *f = &function[*next];
+        const struct as_function *f = &function[*next];
         if (f->start < at) /* inside the previous function: a second entry of the same code */
             continue;
         AS_TRY(push_gap(b, at, f->start));
@@ -146,7 +146,7 @@ static int regions_of_range(struct as_builder *b, uint64_t start, uint64_t end, 
         AS_TRY(as_vec_push(&b->region, (struct as_region){.start = f->start,
                                                           .end = stop,
                                                           .function = (uint32_t)*next,
-                                                          .body = ASSAY_NONE,
+                                                          .body = AS_NONE,
                                                           .origin = f->origin,
                                                           .is_part = f->is_part}));
         at = stop;
@@ -156,11 +156,11 @@ static int regions_of_range(struct as_builder *b, uint64_t start, uint64_t end, 
 
 static void add_unwind(struct as_builder *b)
 {
-    const struct assay_unwind_range *range;
-    size_t n = assay_object_unwind_ranges(b->object, &range);
+    const struct as_unwind_range *range;
+    size_t n = as_object_unwind_ranges(b->object, &range);
     for (size_t i = 0; i < n; i++) {
-        uint32_t region = range[i].lsda ? as_region_at(b, range[i].start) : ASSAY_NONE;
-        if (region != ASSAY_NONE && b->region.at[region].start == range[i].start)
+        uint32_t region = range[i].lsda ? as_region_at(b, range[i].start) : AS_NONE;
+        if (region != AS_NONE && b->region.at[region].start == range[i].start)
             b->region.at[region].lsda = range[i].lsda;
     }
 }
@@ -178,11 +178,11 @@ static int add_range(code_ranges *ranges, uint64_t start, uint64_t size_b)
 }
 
 /* Adds the functions that BOLT left in place in a section that it replaced. */
-static int live_code(const struct as_builder *b, const struct assay_section *section,
+static int live_code(const struct as_builder *b, const struct as_section *section,
                      code_ranges *ranges)
 {
     for (size_t i = 0; i < b->program->function_n; i++) {
-        const struct assay_function *f = &b->program->function[i];
+        const struct as_function *f = &b->program->function[i];
         if (f->start - section->address < section->size_b)
             AS_TRY(add_range(ranges, f->start, f->end - f->start));
     }
@@ -192,10 +192,10 @@ static int live_code(const struct as_builder *b, const struct assay_section *sec
 /* Adds the executable sections, or the executable segments of a file without sections. */
 static int code_of_file(const struct as_builder *b, code_ranges *ranges)
 {
-    const struct assay_section *section;
-    const struct assay_segment *segment;
-    size_t sections = assay_object_sections(b->object, &section);
-    size_t segments = assay_object_segments(b->object, &segment);
+    const struct as_section *section;
+    const struct as_segment *segment;
+    size_t sections = as_object_sections(b->object, &section);
+    size_t segments = as_object_segments(b->object, &segment);
     for (size_t i = 0; i < sections; i++) {
         if (!section[i].exec || !section[i].alloc || !section[i].data)
             continue;
@@ -217,7 +217,7 @@ static int by_range_start(const void *a, const void *b)
     return (x->start > y->start) - (x->start < y->start);
 }
 
-int as_regions_make(struct as_builder *b, struct assay_error *err)
+int as_regions_make(struct as_builder *b, struct as_error *err)
 {
     code_ranges ranges = {0};
     uint64_t done = 0; /* ranges of damaged files may overlap: the first one gets the bytes */
@@ -257,21 +257,21 @@ struct calls {
 static int starts_of_notes(const struct as_builder *b, const struct as_code_notes *notes,
                            addresses *starts)
 {
-    const struct assay_code *code = &b->program->code;
+    const struct as_code *code = &b->program->code;
     uint32_t own = as_region_at(b, notes->start);
-    for (size_t i = 0; i < notes->insn.n && own != ASSAY_NONE; i++) {
-        const struct assay_insn *from = &code->insn[notes->insn.at[i]];
+    for (size_t i = 0; i < notes->insn.n && own != AS_NONE; i++) {
+        const struct as_insn *from = &code->insn[notes->insn.at[i]];
         uint64_t target;
         while (from->address >= b->region.at[own].end && own + 1 < b->region.n)
             own++;
         const struct as_region *r = &b->region.at[own];
-        if (!as_insn_target(from, &target))
+        if (!as_insn_target_fast(from, &target))
             continue;
-        bool is_call = as_form_of(from)->insn_class == ASSAY_CLASS_CALL;
+        bool is_call = as_form_of(from)->insn_class == AS_CLASS_CALL;
         if (!is_call && (r->is_gap || (target >= r->start && target < r->end)))
             continue;
         uint32_t region = as_region_at(b, target);
-        if (region == ASSAY_NONE || !b->region.at[region].is_gap)
+        if (region == AS_NONE || !b->region.at[region].is_gap)
             continue;
         size_t insn = as_region_insn(b, region, target);
         if (insn != SIZE_MAX && code->insn[insn].address == target)
@@ -280,7 +280,7 @@ static int starts_of_notes(const struct as_builder *b, const struct as_code_note
     return 0;
 }
 
-static int starts_some(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
+static int starts_some(void *ctx, size_t from, size_t to, unsigned worker, struct as_error *err)
 {
     (void)worker;
     const struct calls *c = ctx;
@@ -291,7 +291,7 @@ static int starts_some(void *ctx, size_t from, size_t to, unsigned worker, struc
     return 0;
 }
 
-static int starts_in_gaps(const struct as_builder *b, addresses *starts, struct assay_error *err)
+static int starts_in_gaps(const struct as_builder *b, addresses *starts, struct as_error *err)
 {
     const size_t runs = b->notes.n;
     struct calls c = {.b = b, .starts = as_calloc(runs, sizeof *c.starts)};
@@ -314,7 +314,7 @@ static bool is_linkage_head(const struct as_builder *b, const struct as_region *
 {
     size_t next = (size_t)(gap - b->region.at) + 1;
     return next < b->region.n && b->region.at[next].start == gap->end &&
-           b->region.at[next].origin == ASSAY_FUNCTION_PLT;
+           b->region.at[next].origin == AS_FUNCTION_PLT;
 }
 
 /* Cuts the gap `whole` before each of its starts. Appends the pieces to `out`. */
@@ -329,7 +329,7 @@ static int cut_region(const struct as_builder *b, const struct as_region *whole,
         if (at_start) {
             piece.is_gap = false;
             if (is_linkage_head(b, whole))
-                piece.origin = ASSAY_FUNCTION_PLT;
+                piece.origin = AS_FUNCTION_PLT;
             (*next)++;
             continue;
         }
@@ -357,7 +357,7 @@ static int split_all(struct as_builder *b, const addresses *starts, regions *out
     return 0;
 }
 
-int as_regions_split(struct as_builder *b, struct assay_error *err)
+int as_regions_split(struct as_builder *b, struct as_error *err)
 {
     addresses starts = {0};
     regions out = {0};

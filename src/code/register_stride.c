@@ -9,17 +9,17 @@
 bool as_register_stays(const struct as_evaluation *e, unsigned reg)
 {
     for (uint32_t step = 0; step < e->steps->n; step++)
-        if (assay_regset_has(e->steps->effects[step].written, reg))
+        if (as_regset_has(e->steps->effects[step].written, reg))
             return false;
     return true;
 }
 
-static bool add_register(struct assay_register_stride *out, unsigned reg, int64_t factor)
+static bool add_register(struct as_register_stride *out, unsigned reg, int64_t factor)
 {
     unsigned at = 0;
     while (at < out->n && out->reg[at] != reg)
         at++;
-    if (at == ASSAY_HELD_MOST)
+    if (at == AS_HELD_MOST)
         return false;
     if (at == out->n) {
         out->reg[out->n++] = (uint8_t)reg;
@@ -32,7 +32,7 @@ static bool add_register(struct assay_register_stride *out, unsigned reg, int64_
 /* Adds `factor` times a value that never changes. Returns false if registers do
  * not hold all of it. */
 static bool add_fixed(const struct as_evaluation *e, struct as_value value, int64_t factor,
-                      struct assay_register_stride *out)
+                      struct as_register_stride *out)
 {
     const struct as_term *t = &e->symbols.term.at[value.term];
     out->constant_b += as_symbol_times(value.constant, factor);
@@ -48,7 +48,7 @@ static bool add_fixed(const struct as_evaluation *e, struct as_value value, int6
 
 /* Adds `factor` times the change of a location per iteration. Returns false as add_fixed(). */
 static bool add_location(struct as_evaluation *e, unsigned location, int64_t factor,
-                         struct assay_register_stride *out)
+                         struct as_register_stride *out)
 {
     const struct as_value by = as_symbol_add(&e->symbols, e->end[location], e->live[location], -1);
     return !e->symbols.failed && add_fixed(e, by, factor, out);
@@ -57,7 +57,7 @@ static bool add_location(struct as_evaluation *e, unsigned location, int64_t fac
 /* Adds the step of a product with one fixed factor and one that steps by a constant. Returns false
  * if the product is another one, or as add_fixed(). */
 static bool add_product(const struct as_evaluation *e, const struct as_atom *atom, int64_t factor,
-                        struct assay_register_stride *out)
+                        struct as_register_stride *out)
 {
     int64_t step[2];
     for (unsigned i = 0; i < 2; i++)
@@ -69,9 +69,9 @@ static bool add_product(const struct as_evaluation *e, const struct as_atom *ato
 }
 
 bool as_register_stride_find(struct as_evaluation *e, const struct as_access *access,
-                             struct assay_register_stride *out)
+                             struct as_register_stride *out)
 {
-    *out = (struct assay_register_stride){0};
+    *out = (struct as_register_stride){0};
     if (!access->steady)
         return false;
     const struct as_term t = e->symbols.term.at[access->address.term];
@@ -87,7 +87,7 @@ bool as_register_stride_find(struct as_evaluation *e, const struct as_access *ac
                    add_product(e, &atom, t.factor[i], out);
     }
     if (!held || !out->n)
-        *out = (struct assay_register_stride){0};
+        *out = (struct as_register_stride){0};
     return out->n > 0;
 }
 
@@ -115,7 +115,7 @@ static unsigned writes_of(const struct as_evaluation *e, unsigned reg)
 {
     unsigned writes = 0;
     for (uint32_t i = 0; i < e->steps->n; i++)
-        writes += assay_regset_has(e->steps->effects[i].written, reg);
+        writes += as_regset_has(e->steps->effects[i].written, reg);
     return writes;
 }
 
@@ -126,15 +126,15 @@ static bool is_counter(const struct as_evaluation *e, unsigned reg)
     return reg < AS_GPRS && writes_of(e, reg) <= 1 && as_evaluate_step(e, reg, &step);
 }
 
-/* Returns the register of the address that holds its unknown part, or ASSAY_REG_NONE. */
-static unsigned unknown_register(const struct as_evaluation *e, const struct assay_memory *memory)
+/* Returns the register of the address that holds its unknown part, or AS_REG_NONE. */
+static unsigned unknown_register(const struct as_evaluation *e, const struct as_memory *memory)
 {
-    const bool has_index = memory->index != ASSAY_REG_NONE;
-    if (memory->base == ASSAY_REG_NONE || memory->base == AS_REG_SP)
-        return ASSAY_REG_NONE;
+    const bool has_index = memory->index != AS_REG_NONE;
+    if (memory->base == AS_REG_NONE || memory->base == AS_REG_SP)
+        return AS_REG_NONE;
     if (!has_index || memory->scale > 1 || is_counter(e, memory->index))
         return memory->base;
-    return is_counter(e, memory->base) ? memory->index : ASSAY_REG_NONE;
+    return is_counter(e, memory->base) ? memory->index : AS_REG_NONE;
 }
 
 static uint32_t block_of_step(const struct as_iteration_view *view, uint32_t step)
@@ -149,7 +149,7 @@ static bool writes_any(const struct as_evaluation *e, uint32_t step, const uint8
 {
     bool any = false;
     for (unsigned i = 0; i < n; i++)
-        any |= reg[i] < AS_GPRS && assay_regset_has(e->steps->effects[step].written, reg[i]);
+        any |= reg[i] < AS_GPRS && as_regset_has(e->steps->effects[step].written, reg[i]);
     return any;
 }
 
@@ -186,10 +186,10 @@ bool as_register_stride_nearby(const struct as_evaluation *e, const struct as_ac
 }
 
 bool as_based_find(const struct as_evaluation *e, const struct as_access *access,
-                   struct assay_based_stride *out)
+                   struct as_based_stride *out)
 {
     const uint8_t reg = (uint8_t)unknown_register(e, &access->memory);
-    *out = (struct assay_based_stride){.reg = ASSAY_REG_NONE};
+    *out = (struct as_based_stride){.reg = AS_REG_NONE};
     if (access->known || access->gathered || access->frame || reg >= AS_GPRS ||
         !step_of_rest(e, access, &out->stride_b))
         return false;

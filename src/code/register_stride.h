@@ -9,12 +9,12 @@
 /* Describes the stride of a steady access as a sum of registers. Returns false and sets `out->n` to
  * 0 if it is not such a sum. */
 bool as_register_stride_find(struct as_evaluation *e, const struct as_access *access,
-                             struct assay_register_stride *out);
+                             struct as_register_stride *out);
 
 /* Finds the stride of an access with one unknown part in one register. Returns false and sets
- * `out->reg` to ASSAY_REG_NONE if the rest of the address has no known step. */
+ * `out->reg` to AS_REG_NONE if the rest of the address has no known step. */
 bool as_based_find(const struct as_evaluation *e, const struct as_access *access,
-                   struct assay_based_stride *out);
+                   struct as_based_stride *out);
 
 /* Sets `first` and `last` to the addresses of two instructions in one block. No instruction between
  * them changes a register of the address of `access`. */

@@ -23,31 +23,31 @@ struct scan {
 };
 
 static int scan_transfer(const struct as_builder *b, struct findings *f, uint32_t from,
-                         const struct assay_insn *insn, unsigned insn_class)
+                         const struct as_insn *insn, unsigned insn_class)
 {
     uint64_t target;
-    if (!as_insn_target(insn, &target))
+    if (!as_insn_target_fast(insn, &target))
         return 0;
     const struct as_region *own = &b->region.at[from];
-    if (insn_class != ASSAY_CLASS_CALL && target >= own->start && target < own->end)
+    if (insn_class != AS_CLASS_CALL && target >= own->start && target < own->end)
         return 0;
     uint32_t to = as_region_at(b, target);
-    if (to == ASSAY_NONE)
+    if (to == AS_NONE)
         return 0;
-    if (insn_class == ASSAY_CLASS_CALL)
+    if (insn_class == AS_CLASS_CALL)
         return b->region.at[to].start == target ? as_vec_push(&f->called, to) : 0;
     return as_vec_push(&f->crossing,
                        (struct as_crossing){.from = from,
                                             .to = to,
                                             .target = target,
-                                            .conditional = insn_class == ASSAY_CLASS_BRANCH});
+                                            .conditional = insn_class == AS_CLASS_BRANCH});
 }
 
 static int note_address(const struct as_builder *b, struct findings *f, uint32_t from, size_t i,
                         uint64_t address)
 {
     uint32_t to = as_region_at(b, address);
-    if (to == ASSAY_NONE)
+    if (to == AS_NONE)
         return as_vec_push(&f->data_address, address);
     if (b->region.at[to].start != address)
         return as_vec_push(&f->label, address);
@@ -56,23 +56,23 @@ static int note_address(const struct as_builder *b, struct findings *f, uint32_t
 
 static int scan_insn(const struct as_builder *b, struct findings *f, uint32_t from, size_t i)
 {
-    const struct assay_insn *insn = &b->program->code.insn[i];
-    const struct assay_form *form = as_form_of(insn);
+    const struct as_insn *insn = &b->program->code.insn[i];
+    const struct as_form *form = as_form_of(insn);
     uint64_t address;
     switch (form->insn_class) {
-    case ASSAY_CLASS_CALL:
-    case ASSAY_CLASS_JUMP:
-    case ASSAY_CLASS_BRANCH:
+    case AS_CLASS_CALL:
+    case AS_CLASS_JUMP:
+    case AS_CLASS_BRANCH:
         AS_TRY(scan_transfer(b, f, from, insn, form->insn_class));
         break;
     default:
         break;
     }
-    if (insn->bits & ASSAY_INSN_MEM) {
-        if (assay_insn_memory_address(insn, &address))
+    if (insn->bits & AS_INSN_MEM) {
+        if (as_insn_memory_address(insn, &address))
             return note_address(b, f, from, i, address);
         /* disp32(,%index,8): a table of position-dependent code. */
-        if (insn->base == ASSAY_REG_NONE && insn->index != ASSAY_REG_NONE && insn->disp > 0)
+        if (insn->base == AS_REG_NONE && insn->index != AS_REG_NONE && insn->disp > 0)
             return note_address(b, f, from, i, (uint64_t)insn->disp);
         return 0;
     }
@@ -89,7 +89,7 @@ static int scan_landings(const struct as_builder *b, struct findings *f, uint32_
     AS_TRY(as_landings_read(b, &b->region.at[from], landing));
     for (size_t i = 0; i < landing->n; i++) {
         uint32_t to = as_region_at(b, landing->at[i].pad);
-        if (to == ASSAY_NONE || to == from)
+        if (to == AS_NONE || to == from)
             continue;
         AS_TRY(as_vec_push(&f->crossing, (struct as_crossing){.from = from,
                                                               .to = to,
@@ -117,7 +117,7 @@ static int scan_region(const struct as_builder *b, struct findings *f, uint32_t 
     return rc;
 }
 
-static int scan_some(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
+static int scan_some(void *ctx, size_t from, size_t to, unsigned worker, struct as_error *err)
 {
     (void)worker;
     const struct scan *s = ctx;
@@ -153,11 +153,11 @@ static int append_findings(struct as_builder *b, const struct findings *f)
 static void mark_called_by_loader(struct as_builder *b)
 {
     const uint64_t *init;
-    size_t n = assay_object_init_functions(b->object, &init);
+    size_t n = as_object_init_functions(b->object, &init);
     for (size_t i = 0; i <= n; i++) {
-        uint64_t address = i < n ? init[i] : assay_object_info(b->object)->entry;
-        uint32_t region = address ? as_region_at(b, address) : ASSAY_NONE;
-        if (region != ASSAY_NONE && b->region.at[region].start == address)
+        uint64_t address = i < n ? init[i] : as_object_info(b->object)->entry;
+        uint32_t region = address ? as_region_at(b, address) : AS_NONE;
+        if (region != AS_NONE && b->region.at[region].start == address)
             b->region.at[region].is_called = true;
     }
 }
@@ -169,7 +169,7 @@ static void mark_taken(struct as_builder *b)
         b->region.at[reference->to].is_called = true;
     for (size_t i = 0; i < b->pointers.n; i++) {
         uint32_t region = as_region_at(b, b->pointers.pointer[i].target);
-        if (region != ASSAY_NONE && b->region.at[region].start == b->pointers.pointer[i].target)
+        if (region != AS_NONE && b->region.at[region].start == b->pointers.pointer[i].target)
             b->region.at[region].is_pointed = true;
     }
 }
@@ -181,13 +181,13 @@ static int add_labels_of_data(struct as_builder *b)
     for (size_t i = 0; i < b->pointers.n; i++) {
         uint64_t target = b->pointers.pointer[i].target;
         uint32_t region = as_region_at(b, target);
-        if (region != ASSAY_NONE && b->region.at[region].start != target)
+        if (region != AS_NONE && b->region.at[region].start != target)
             AS_TRY(as_vec_push(&b->label, target));
     }
     return 0;
 }
 
-int as_regions_scan(struct as_builder *b, struct assay_error *err)
+int as_regions_scan(struct as_builder *b, struct as_error *err)
 {
     const size_t pieces = b->notes.n;
     struct scan s = {.b = b, .piece = as_calloc(pieces, sizeof *s.piece)};

@@ -2,7 +2,7 @@
 /* Atomic exchanges take and fill the slots: the thread that takes a scratch owns its contents. */
 #include "code/scratch.h"
 
-static struct as_scratches *scratches_of(const struct assay_program *program)
+static struct as_scratches *scratches_of(const struct as_program *program)
 {
     return &((struct as_whole *)program)->scratches;
 }
@@ -16,7 +16,7 @@ static void scratch_free(struct as_scratch *scratch)
     as_free(scratch);
 }
 
-struct as_scratch *as_scratch_acquire(const struct assay_program *program)
+struct as_scratch *as_scratch_acquire(const struct as_program *program)
 {
     struct as_scratches *s = scratches_of(program);
     for (unsigned i = 0; i < AS_SCRATCHES; i++) {
@@ -32,7 +32,7 @@ struct as_scratch *as_scratch_acquire(const struct assay_program *program)
     return made;
 }
 
-void as_scratch_release(const struct assay_program *program, struct as_scratch *scratch)
+void as_scratch_release(const struct as_program *program, struct as_scratch *scratch)
 {
     struct as_scratches *s = scratches_of(program);
     if (!scratch)
@@ -56,7 +56,7 @@ void as_scratches_fini(struct as_scratches *scratches)
 }
 
 const struct as_iteration *as_scratch_iteration(struct as_scratch *scratch,
-                                                const struct assay_program *program, uint32_t loop)
+                                                const struct as_program *program, uint32_t loop)
 {
     if (scratch->has_iteration && scratch->iteration.loop == loop)
         return &scratch->iteration;

@@ -33,19 +33,19 @@ struct as_scratches {
 
 /* Returns a scratch for the caller alone, or NULL if memory is short. as_scratch_release returns
  * it. */
-struct as_scratch *as_scratch_acquire(const struct assay_program *program);
-void as_scratch_release(const struct assay_program *program, struct as_scratch *scratch);
+struct as_scratch *as_scratch_acquire(const struct as_program *program);
+void as_scratch_release(const struct as_program *program, struct as_scratch *scratch);
 void as_scratches_fini(struct as_scratches *scratches);
 
 /* Returns one iteration of the loop, valid until the next call or until the scratch is released.
  * Returns NULL if memory is short. */
 const struct as_iteration *as_scratch_iteration(struct as_scratch *scratch,
-                                                const struct assay_program *program, uint32_t loop);
+                                                const struct as_program *program, uint32_t loop);
 
-/* The program with the data that its tables borrow. The pointer of assay_program_new points to the
+/* The program with the data that its tables borrow. The pointer of as_program_new points to the
  * first member. */
 struct as_whole {
-    struct assay_program program;
+    struct as_program program;
     struct as_arena names; /* names of bodies without a symbol */
     struct as_scratches scratches;
 };

@@ -15,25 +15,24 @@
 #define LEAD_INSNS_MOST  8 /* from the outer header to the inner one */
 #define RETRY_INSNS_MOST 8
 
-static const struct assay_insn *insns_of(const struct as_builder *b,
-                                         const struct as_flow_block *block)
+static const struct as_insn *insns_of(const struct as_builder *b, const struct as_flow_block *block)
 {
     return &b->program->code.insn[block->first_insn];
 }
 
-/* Returns the only successor of `from`, or ASSAY_NONE if there are several or one
+/* Returns the only successor of `from`, or AS_NONE if there are several or one
  * leaves the loop. */
 static uint32_t only_way(const struct as_flow *flow, const struct as_nest *nest, uint32_t loop,
                          uint32_t from)
 {
-    uint32_t way = ASSAY_NONE;
+    uint32_t way = AS_NONE;
     const struct as_flow_block *block = &flow->block[from];
     for (uint32_t e = block->first_edge; e < block->first_edge + block->edges; e++) {
         uint32_t to = flow->edge[e].to;
         if (!as_nest_holds(nest, loop, to))
-            return ASSAY_NONE;
-        if (way != ASSAY_NONE && way != to)
-            return ASSAY_NONE;
+            return AS_NONE;
+        if (way != AS_NONE && way != to)
+            return AS_NONE;
         way = to;
     }
     return way;
@@ -41,14 +40,14 @@ static uint32_t only_way(const struct as_flow *flow, const struct as_nest *nest,
 
 static bool is_light(const struct as_builder *b, const struct as_flow_block *block)
 {
-    const struct assay_insn *insn = insns_of(b, block);
-    if (block->bits & (ASSAY_BLOCK_CALL | ASSAY_BLOCK_LANDING))
+    const struct as_insn *insn = insns_of(b, block);
+    if (block->bits & (AS_BLOCK_CALL | AS_BLOCK_LANDING))
         return false;
     for (uint32_t i = 0; i < block->insns; i++) {
-        struct assay_memory memory[2];
-        int n = assay_insn_memory(&b->program->code, &insn[i], memory);
+        struct as_memory memory[2];
+        int n = as_insn_memory(&b->program->code, &insn[i], memory);
         for (int m = 0; m < n; m++) {
-            if (memory[m].access & ASSAY_ACCESS_WRITE)
+            if (memory[m].access & AS_ACCESS_WRITE)
                 return false;
         }
     }
@@ -68,7 +67,7 @@ static bool leads_straight(const struct as_builder *b, const struct as_flow *flo
             nest->loop_of[at] != outer)
             return false;
         at = only_way(flow, nest, outer, at);
-        if (at == ASSAY_NONE)
+        if (at == AS_NONE)
             return false;
     }
     return true;
@@ -91,16 +90,16 @@ static bool leaves_both(const struct as_flow *flow, const struct as_nest *nest, 
 }
 
 /* Returns true if the instruction adds a constant to `reg`: add, sub, inc, dec, lea of itself. */
-static bool is_step(const struct assay_insn *insn, const struct assay_form *form, uint8_t reg)
+static bool is_step(const struct as_insn *insn, const struct as_form *form, uint8_t reg)
 {
-    if (form->operands == 0 || form->operand[0].kind != ASSAY_OPERAND_REG ||
+    if (form->operands == 0 || form->operand[0].kind != AS_OPERAND_REG ||
         insn->reg[form->operand[0].slot] != reg || form->operand[0].width_b < 4)
         return false;
-    if (form->insn_class == ASSAY_CLASS_LEA)
-        return insn->base == reg && insn->index == ASSAY_REG_NONE;
-    return form->insn_class == ASSAY_CLASS_ADD &&
+    if (form->insn_class == AS_CLASS_LEA)
+        return insn->base == reg && insn->index == AS_REG_NONE;
+    return form->insn_class == AS_CLASS_ADD &&
            (form->operands == 1 ||
-            (form->operands == 2 && form->operand[1].kind == ASSAY_OPERAND_IMM));
+            (form->operands == 2 && form->operand[1].kind == AS_OPERAND_IMM));
 }
 
 struct carried {
@@ -111,11 +110,11 @@ struct carried {
 static void collect_writes(const struct as_builder *b, const struct as_flow_block *block,
                            struct carried *c)
 {
-    const struct assay_insn *insn = insns_of(b, block);
+    const struct as_insn *insn = insns_of(b, block);
     for (uint32_t i = 0; i < block->insns; i++) {
-        const struct assay_form *form = as_form_of(&insn[i]);
-        struct assay_effects effects;
-        assay_insn_effects(&insn[i], &effects);
+        const struct as_form *form = as_form_of(&insn[i]);
+        struct as_effects effects;
+        as_insn_effects(&insn[i], &effects);
         unsigned written = (unsigned)(effects.written.word[0] & 0xffff) & ~(1u << 4);
         for (unsigned reg = 0; written; reg++, written >>= 1) {
             if (!(written & 1))
@@ -151,24 +150,24 @@ static bool is_retry(const struct as_builder *b, const struct as_flow *flow,
                      const struct as_nest *nest, uint32_t loop)
 {
     const struct as_flow_block *block = &flow->block[nest->loop[loop].header];
-    const struct assay_insn *insn = insns_of(b, block);
+    const struct as_insn *insn = insns_of(b, block);
     unsigned moved = 0, tests = 0;
     if (block->insns > RETRY_INSNS_MOST)
         return false;
     for (uint32_t i = 0; i < block->insns; i++) {
-        const struct assay_form *form = as_form_of(&insn[i]);
+        const struct as_form *form = as_form_of(&insn[i]);
         switch (form->insn_class) {
-        case ASSAY_CLASS_GATHER:
-        case ASSAY_CLASS_SCATTER:
+        case AS_CLASS_GATHER:
+        case AS_CLASS_SCATTER:
             moved++;
             break;
-        case ASSAY_CLASS_MASK:
-        case ASSAY_CLASS_EXTRACT:
-        case ASSAY_CLASS_COMPARE:
+        case AS_CLASS_MASK:
+        case AS_CLASS_EXTRACT:
+        case AS_CLASS_COMPARE:
             tests++;
             break;
-        case ASSAY_CLASS_BRANCH:
-        case ASSAY_CLASS_NOP:
+        case AS_CLASS_BRANCH:
+        case AS_CLASS_NOP:
             break;
         default:
             return false;
@@ -192,27 +191,27 @@ static void merge_loop(const struct as_flow *flow, struct as_nest *nest, uint32_
         if (nest->loop_of[v] == loop)
             nest->loop_of[v] = outer;
         if (nest->heads[v] == loop)
-            nest->heads[v] = bit == ASSAY_LOOP_MERGED ? outer : ASSAY_NONE;
+            nest->heads[v] = bit == AS_LOOP_MERGED ? outer : AS_NONE;
     }
     for (uint32_t l = 0; l < nest->loops; l++) {
         if (nest->loop[l].parent == loop)
             nest->loop[l].parent = outer;
     }
     nest->loop[outer].bits |= bit;
-    nest->loop[loop].header = ASSAY_NONE;
+    nest->loop[loop].header = AS_NONE;
 }
 
 void as_nest_simplify(const struct as_builder *b, const struct as_flow *flow, struct as_nest *nest)
 {
     for (uint32_t l = nest->loops; l-- > 0;) { /* inner loops come after outer ones */
         uint32_t outer = nest->loop[l].parent;
-        if (outer == ASSAY_NONE || (nest->loop[l].bits & ASSAY_LOOP_IRREDUCIBLE) ||
-            (nest->loop[outer].bits & ASSAY_LOOP_OUTSIZE))
+        if (outer == AS_NONE || (nest->loop[l].bits & AS_LOOP_IRREDUCIBLE) ||
+            (nest->loop[outer].bits & AS_LOOP_OUTSIZE))
             continue;
         if (is_retry(b, flow, nest, l))
-            merge_loop(flow, nest, l, ASSAY_LOOP_FOLDED);
+            merge_loop(flow, nest, l, AS_LOOP_FOLDED);
         else if (leads_straight(b, flow, nest, outer, l) && leaves_both(flow, nest, outer, l) &&
                  carries_on(b, flow, nest, outer, l))
-            merge_loop(flow, nest, l, ASSAY_LOOP_MERGED);
+            merge_loop(flow, nest, l, AS_LOOP_MERGED);
     }
 }

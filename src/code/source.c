@@ -11,11 +11,11 @@
 
 struct whole {
     struct as_builder *b;
-    struct assay_program *program;
+    struct as_program *program;
     as_source_ranges *chunk; /* per SOURCE_GRAIN bodies */
 };
 
-static int tie_body(struct assay_program *program, const struct assay_body *body,
+static int tie_body(struct as_program *program, const struct as_body *body,
                     as_source_ranges *ranges, struct as_arena *arena)
 {
     struct as_source s = {.program = program, .body = body, .arena = arena, .ranges = ranges};
@@ -34,7 +34,7 @@ static int tie_body(struct assay_program *program, const struct assay_body *body
     return rc;
 }
 
-static int tie_some(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
+static int tie_some(void *ctx, size_t from, size_t to, unsigned worker, struct as_error *err)
 {
     struct whole *w = ctx;
     int rc = 0;
@@ -49,13 +49,13 @@ static int tie_some(void *ctx, size_t from, size_t to, unsigned worker, struct a
 /* Copies the ranges of all chunks into one table and shifts the loops' references to it. */
 static int join_source_ranges(struct whole *w, size_t chunks)
 {
-    struct assay_program *program = w->program;
+    struct as_program *program = w->program;
     size_t n = 0;
     for (size_t c = 0; c < chunks; c++)
         n += w->chunk[c].n;
     program->loop_source = as_malloc(sizeof *program->loop_source * (n + 1));
     if (!program->loop_source)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t c = 0; c < chunks; c++) {
         size_t last =
             (c + 1) * SOURCE_GRAIN < program->body_n ? (c + 1) * SOURCE_GRAIN : program->body_n;
@@ -63,7 +63,7 @@ static int join_source_ranges(struct whole *w, size_t chunks)
             memcpy(program->loop_source + program->loop_source_n, w->chunk[c].at,
                    sizeof *w->chunk[c].at * w->chunk[c].n);
         for (size_t body = c * SOURCE_GRAIN; body < last; body++) {
-            struct assay_loop *loop = &program->loop[program->body[body].first_loop];
+            struct as_loop *loop = &program->loop[program->body[body].first_loop];
             for (uint32_t l = 0; l < program->body[body].loops; l++)
                 loop[l].source += (uint32_t)program->loop_source_n;
         }
@@ -72,9 +72,9 @@ static int join_source_ranges(struct whole *w, size_t chunks)
     return 0;
 }
 
-int as_loops_source(struct as_builder *b, struct assay_error *err)
+int as_loops_source(struct as_builder *b, struct as_error *err)
 {
-    struct assay_program *program = b->program;
+    struct as_program *program = b->program;
     size_t chunks = (program->body_n + SOURCE_GRAIN - 1) / SOURCE_GRAIN;
     struct whole w = {.b = b, .program = program, .chunk = as_calloc(chunks + 1, sizeof *w.chunk)};
     if (!w.chunk)

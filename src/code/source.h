@@ -9,13 +9,13 @@
 
 #include "code/internal.h"
 
-typedef AS_VEC(struct assay_source_range) as_source_ranges;
+typedef AS_VEC(struct as_source_range) as_source_ranges;
 
 /* Code of one block that comes from one place of the source. */
 struct as_source_row {
     uint64_t address; /* address of its first byte in the block */
     uint32_t file, line;
-    uint32_t at; /* innermost inlined instance or subprogram, or ASSAY_NONE */
+    uint32_t at; /* innermost inlined instance or subprogram, or AS_NONE */
     uint16_t column;
     /* The row has the line that declares or opens its function. Compilers give this line to copies
      * of parameters anywhere in the function. */
@@ -29,7 +29,7 @@ struct as_source_op {
     uint64_t place;  /* file, line and column in one number; 0 = unknown */
     uint32_t at;     /* inlined instance */
     uint32_t amount; /* lanes of arithmetic; bytes of a load or store */
-    uint8_t kind;    /* assay_class of arithmetic, or as_source_kind */
+    uint8_t kind;    /* as_class of arithmetic, or as_source_kind */
     uint8_t element_b;
     bool fp, packed;
     bool column; /* the place has a column */
@@ -53,12 +53,12 @@ struct as_loop_work {
 };
 
 struct as_source {
-    struct assay_program *program;
-    const struct assay_body *body;
+    struct as_program *program;
+    const struct as_body *body;
     struct as_arena *arena;
     size_t near_line,
         near_inline; /* indices where the last searches in the line and inline tables ended */
-    as_source_ranges *ranges;  /* shared with other bodies; assay_loop.source is an index into it */
+    as_source_ranges *ranges;  /* shared with other bodies; as_loop.source is an index into it */
     struct as_source_row *row; /* of all blocks of the body */
     uint32_t *first_row;       /* index into `row` per block of the body, and one more element */
     AS_VEC(struct as_source_op) op;
@@ -91,14 +91,14 @@ struct as_source_motion {
                          or none */
 };
 /* Finds the motion of `loop`. The arena of the body owns the result. Returns 0 or
- * ASSAY_ERR_NOMEM. */
+ * AS_ERR_NOMEM. */
 int as_source_motion(const struct as_source *s, uint32_t loop, struct as_source_motion *motion);
 /* Sets `*repeats` to the number of adjacent elements that the accesses of each shape cover. Sets 0
- * if the shapes differ in this number. Returns 0 or ASSAY_ERR_NOMEM. */
+ * if the shapes differ in this number. Returns 0 or AS_ERR_NOMEM. */
 int as_source_repeats(const struct as_source *s, const struct as_source_motion *motion,
                       uint32_t *repeats);
 
-/* Do the steps in this order. Each returns 0 or ASSAY_ERR_NOMEM. */
+/* Do the steps in this order. Each returns 0 or AS_ERR_NOMEM. */
 int as_source_lines(struct as_source *s);
 int as_source_works(struct as_source *s);
 int as_source_groups(struct as_source *s);

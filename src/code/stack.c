@@ -7,16 +7,16 @@
 
 #include <string.h>
 
-#define RSP (ASSAY_REG_GPR + 4)
-#define RBP (ASSAY_REG_GPR + 5)
+#define RSP (AS_REG_GPR + 4)
+#define RBP (AS_REG_GPR + 5)
 
-static void set_stack_pointer(struct as_stack *stack, const struct assay_insn *insn,
-                              const struct assay_form *form)
+static void set_stack_pointer(struct as_stack *stack, const struct as_insn *insn,
+                              const struct as_form *form)
 {
-    bool by_immediate = form->operands == 2 && form->operand[1].kind == ASSAY_OPERAND_IMM;
+    bool by_immediate = form->operands == 2 && form->operand[1].kind == AS_OPERAND_IMM;
     int32_t base = AS_STACK_UNKNOWN;
     switch (form->insn_class) {
-    case ASSAY_CLASS_ADD:
+    case AS_CLASS_ADD:
         if (!by_immediate || stack->depth == AS_STACK_UNKNOWN)
             break;
         if (strcmp(form->mnemonic, "sub") == 0)
@@ -24,14 +24,14 @@ static void set_stack_pointer(struct as_stack *stack, const struct assay_insn *i
         else if (strcmp(form->mnemonic, "add") == 0)
             base = stack->depth - insn->imm;
         break;
-    case ASSAY_CLASS_LEA:
-        if (insn->index == ASSAY_REG_NONE && (insn->base == RSP || insn->base == RBP))
+    case AS_CLASS_LEA:
+        if (insn->index == AS_REG_NONE && (insn->base == RSP || insn->base == RBP))
             base = insn->base == RSP ? stack->depth : stack->frame;
         if (base != AS_STACK_UNKNOWN)
             base -= insn->disp;
         break;
-    case ASSAY_CLASS_MOVE:
-        if (form->operands == 2 && form->operand[1].kind == ASSAY_OPERAND_REG &&
+    case AS_CLASS_MOVE:
+        if (form->operands == 2 && form->operand[1].kind == AS_OPERAND_REG &&
             insn->reg[form->operand[1].slot] == RBP)
             base = stack->frame;
         break;
@@ -41,18 +41,17 @@ static void set_stack_pointer(struct as_stack *stack, const struct assay_insn *i
     stack->depth = base;
 }
 
-void as_stack_step(struct as_stack *stack, const struct assay_insn *insn,
-                   const struct assay_form *form)
+void as_stack_step(struct as_stack *stack, const struct as_insn *insn, const struct as_form *form)
 {
     bool known = stack->depth != AS_STACK_UNKNOWN;
     switch (form->insn_class) {
-    case ASSAY_CLASS_PUSH:
+    case AS_CLASS_PUSH:
         if (strcmp(form->mnemonic, "enter") == 0)
             stack->depth = stack->frame = AS_STACK_UNKNOWN;
         else if (known && form->memories)
             stack->depth += form->memory[0].width_b;
         return;
-    case ASSAY_CLASS_POP:
+    case AS_CLASS_POP:
         if (strcmp(form->mnemonic, "leave") == 0) {
             stack->depth = stack->frame == AS_STACK_UNKNOWN ? AS_STACK_UNKNOWN : stack->frame - 8;
             return;
@@ -65,13 +64,13 @@ void as_stack_step(struct as_stack *stack, const struct assay_insn *insn,
     default:
         break;
     }
-    if (form->operands == 0 || form->operand[0].kind != ASSAY_OPERAND_REG ||
-        !(form->operand[0].access & ASSAY_ACCESS_WRITE))
+    if (form->operands == 0 || form->operand[0].kind != AS_OPERAND_REG ||
+        !(form->operand[0].access & AS_ACCESS_WRITE))
         return;
     uint8_t written = insn->reg[form->operand[0].slot];
     if (written == RSP)
         set_stack_pointer(stack, insn, form);
-    else if (written == RBP && form->insn_class == ASSAY_CLASS_MOVE && form->operands == 2 &&
-             form->operand[1].kind == ASSAY_OPERAND_REG && insn->reg[form->operand[1].slot] == RSP)
+    else if (written == RBP && form->insn_class == AS_CLASS_MOVE && form->operands == 2 &&
+             form->operand[1].kind == AS_OPERAND_REG && insn->reg[form->operand[1].slot] == RSP)
         stack->frame = stack->depth;
 }

@@ -20,7 +20,7 @@ struct as_stack {
 
 /* Returns true if the instruction may change the stack or frame pointer. Few instructions name
  * these registers. */
-static inline bool as_stack_is_touched(const struct assay_insn *insn)
+static inline bool as_stack_is_touched(const struct as_insn *insn)
 {
     uint32_t reg, other; /* one byte per register: zero for rsp (4) and rbp (5) */
     memcpy(&reg, insn->reg, sizeof reg);
@@ -30,7 +30,6 @@ static inline bool as_stack_is_touched(const struct assay_insn *insn)
 }
 
 /* Updates `stack` with the effect of an instruction that is neither a jump nor a return. */
-void as_stack_step(struct as_stack *stack, const struct assay_insn *insn,
-                   const struct assay_form *form);
+void as_stack_step(struct as_stack *stack, const struct as_insn *insn, const struct as_form *form);
 
 #endif

@@ -18,14 +18,14 @@ struct operand {
     const struct as_access *access;
     uint32_t insn;
     uint32_t term;   /* term that the operands of an array share */
-    uint32_t symbol; /* absolute address: symbol that holds it, or ASSAY_NONE */
+    uint32_t symbol; /* absolute address: symbol that holds it, or AS_NONE */
     uint32_t group;
     uint32_t index; /* index in the order of the instructions */
     bool absolute;
 };
 
 struct stream_work {
-    const struct assay_program *program;
+    const struct as_program *program;
     uint32_t loop;
     const struct as_iteration *iteration;
     struct as_iteration_view view;
@@ -49,12 +49,12 @@ struct group {
 
 /* Returns true if the address is in a file with fixed addresses; its code may hold such addresses
  * as displacements. */
-static bool in_image(const struct assay_object *object, uint64_t address)
+static bool in_image(const struct as_object *object, uint64_t address)
 {
-    const struct assay_section *section;
-    if (!object || assay_object_info(object)->type != ASSAY_OBJECT_EXECUTABLE)
+    const struct as_section *section;
+    if (!object || as_object_info(object)->type != AS_OBJECT_EXECUTABLE)
         return false;
-    size_t n = assay_object_sections(object, &section);
+    size_t n = as_object_sections(object, &section);
     for (size_t i = 0; i < n; i++) {
         if (section[i].alloc && section[i].address &&
             address - section[i].address < section[i].size_b)
@@ -81,15 +81,15 @@ static uint32_t fixed_part(struct as_symbols *s, uint32_t term)
 
 static void describe(struct stream_work *w, const struct as_access *a, struct operand *o)
 {
-    struct assay_object *object = w->program->object;
+    struct as_object *object = w->program->object;
     uint64_t constant = (uint64_t)a->address.constant;
     o->access = a;
     o->insn = w->steps.insn[a->at];
     o->term = a->known ? a->address.term : fixed_part(&w->e->symbols, a->address.term);
-    o->symbol = ASSAY_NONE;
+    o->symbol = AS_NONE;
     o->absolute = a->image || !a->address.term || in_image(object, constant);
     if (o->absolute && object)
-        o->symbol = assay_object_data_symbol(object, constant);
+        o->symbol = as_object_data_symbol(object, constant);
 }
 
 static int compare_operands(const void *a, const void *b)
@@ -122,7 +122,7 @@ static bool same_array(const struct operand *a, const struct operand *b)
         return false;
     if (!a->absolute)
         return true;
-    if (a->symbol != ASSAY_NONE || b->symbol != ASSAY_NONE)
+    if (a->symbol != AS_NONE || b->symbol != AS_NONE)
         return a->symbol == b->symbol;
     uint64_t gap = (uint64_t)b->access->address.constant - (uint64_t)a->access->address.constant;
     uint64_t step = a->access->known ? (uint64_t)llabs(a->access->step) : 0;
@@ -145,7 +145,7 @@ static int list_operands(struct stream_work *w)
     const struct as_iteration_view *view = &w->view;
     w->operand = as_arena_array(w->arena, struct operand, w->e->access.n + 1);
     if (!w->operand)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     uint32_t block = 0;
     for (size_t i = 0; i < w->e->access.n; i++) {
         const struct as_access *a = &w->e->access.at[i];
@@ -157,7 +157,7 @@ static int list_operands(struct stream_work *w)
     sort_operands(w, compare_operands);
     for (uint32_t i = 0; i < w->operands; i++)
         w->operand[i].index = i;
-    return w->e->symbols.failed ? ASSAY_ERR_NOMEM : 0;
+    return w->e->symbols.failed ? AS_ERR_NOMEM : 0;
 }
 
 /* ---- Holes ------------------------------------------------------------------------------- */
@@ -203,7 +203,7 @@ static int make_groups(struct stream_work *w)
         as_arena_array(w->arena, struct byte_piece, 2 * (size_t)w->operands + 1);
     w->group = as_arena_array(w->arena, struct group, w->operands + 1u);
     if (!piece || !w->group)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     sort_operands(w, compare_arrays);
     for (uint32_t i = 0, end; i < w->operands; i = end) {
         struct group *g = &w->group[w->groups];
@@ -242,11 +242,11 @@ static uint32_t number_groups(struct stream_work *w)
 /* ---- Result ------------------------------------------------------------------------------ */
 
 static void fill_stream(const struct stream_work *w, const struct operand *o,
-                        struct assay_memory_stream *out)
+                        struct as_memory_stream *out)
 {
     const struct as_access *a = o->access;
     const struct group *g = &w->group[o->group];
-    *out = (struct assay_memory_stream){
+    *out = (struct as_memory_stream){
         .insn = o->insn,
         .array = g->number,
         .offset_b = (int64_t)((uint64_t)a->address.constant - (uint64_t)g->first),
@@ -255,14 +255,14 @@ static void fill_stream(const struct stream_work *w, const struct operand *o,
         .operand = a->operand,
         .access = a->memory.access,
         .stack = g->frame,
-        .based = {.reg = ASSAY_REG_NONE}};
+        .based = {.reg = AS_REG_NONE}};
     if (a->known) {
         out->stride_b = a->step;
-        out->stride = a->step == 0 ? ASSAY_STRIDE_ZERO
-                      : g->covered ? ASSAY_STRIDE_UNIT
-                                   : ASSAY_STRIDE_CONSTANT;
+        out->stride = a->step == 0 ? AS_STRIDE_ZERO
+                      : g->covered ? AS_STRIDE_UNIT
+                                   : AS_STRIDE_CONSTANT;
     } else {
-        out->stride = a->indirect && !a->steady ? ASSAY_STRIDE_INDIRECT : ASSAY_STRIDE_UNKNOWN;
+        out->stride = a->indirect && !a->steady ? AS_STRIDE_INDIRECT : AS_STRIDE_UNKNOWN;
         out->steady = a->steady;
         if (!as_register_stride_find(w->e, a, &out->register_stride))
             as_based_find(w->e, a, &out->based);
@@ -272,11 +272,11 @@ static void fill_stream(const struct stream_work *w, const struct operand *o,
                   as_register_stride_nearby(w->e, a);
 }
 
-static int fill_streams(struct stream_work *w, struct assay_streams *out)
+static int fill_streams(struct stream_work *w, struct as_streams *out)
 {
     out->at = as_calloc(w->operands + 1u, sizeof *out->at);
     if (!out->at)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     out->arrays = number_groups(w);
     for (uint32_t i = 0; i < w->operands; i++)
         fill_stream(w, &w->operand[i], &out->at[out->n++]);
@@ -285,7 +285,7 @@ static int fill_streams(struct stream_work *w, struct assay_streams *out)
 
 /* ---- Interface --------------------------------------------------------------------------- */
 
-static int find_streams(struct stream_work *w, struct assay_streams *out)
+static int find_streams(struct stream_work *w, struct as_streams *out)
 {
     AS_TRY(as_iteration_view_make(w->iteration, AS_ITERATION_ALL, NULL, 0, w->arena, &w->view));
     AS_TRY(as_steps_make(&w->view, w->arena, &w->steps));
@@ -301,28 +301,28 @@ static int find_streams(struct stream_work *w, struct assay_streams *out)
     return as_counters_find(w->program, w->loop, &w->steps, w->e, out);
 }
 
-int assay_loop_streams(const struct assay_program *program, uint32_t loop,
-                       struct assay_streams *out, struct assay_error *err)
+int as_loop_streams(const struct as_program *program, uint32_t loop, struct as_streams *out,
+                    struct as_error *err)
 {
     struct stream_work w = {.program = program, .loop = loop};
-    *out = (struct assay_streams){0};
+    *out = (struct as_streams){0};
     struct as_scratch *scratch = as_scratch_acquire(program);
     if (scratch) {
         w.iteration = as_scratch_iteration(scratch, program, loop);
         w.e = &scratch->evaluation;
         w.arena = &scratch->arena;
     }
-    int rc = w.iteration ? find_streams(&w, out) : ASSAY_ERR_NOMEM;
+    int rc = w.iteration ? find_streams(&w, out) : AS_ERR_NOMEM;
     as_scratch_release(program, scratch);
     if (rc == 0)
         return 0;
-    assay_streams_free(out);
+    as_streams_free(out);
     return as_error_nomem(err, "the memory streams of a loop");
 }
 
-void assay_streams_free(struct assay_streams *streams)
+void as_streams_free(struct as_streams *streams)
 {
     as_free(streams->at);
     as_free(streams->induction);
-    *streams = (struct assay_streams){0};
+    *streams = (struct as_streams){0};
 }

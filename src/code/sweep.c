@@ -27,7 +27,7 @@ struct region_piece {
 struct staging {
     AS_VEC(uint32_t) noted; /* indices into `records` */
     struct as_records records;
-    AS_VEC(struct assay_bytes) range; /* per region of the piece */
+    AS_VEC(struct as_bytes) range; /* per region of the piece */
     AS_VEC(size_t) first;
 };
 
@@ -35,7 +35,7 @@ struct sweep {
     struct as_builder *b;
     AS_VEC(struct region_piece) piece;
     struct staging *staging; /* per worker */
-    struct assay_code *all;
+    struct as_code *all;
     /* Guards the members below, and the counts and `wide` of `all`. */
     pthread_mutex_t lock;
     pthread_cond_t moved;
@@ -66,12 +66,12 @@ static int make_pieces(struct sweep *s)
         s->b->notes.at[s->b->notes.n] = (struct as_code_notes){0};
     s->all->insn = as_malloc_large(s->room, sizeof *s->all->insn);
     s->staging = as_calloc(s->b->workers, sizeof *s->staging);
-    return s->all->insn && s->staging ? 0 : ASSAY_ERR_NOMEM;
+    return s->all->insn && s->staging ? 0 : AS_ERR_NOMEM;
 }
 
 /* Decodes a piece. g->first has the index of each region's first record in the piece. */
 static int decode_piece(const struct as_builder *b, const struct region_piece *piece,
-                        struct staging *g, struct assay_error *err)
+                        struct staging *g, struct as_error *err)
 {
     size_t n = piece->to - piece->from;
     if (as_vec_reserve(&g->range, n) < 0 || as_vec_reserve(&g->first, n) < 0)
@@ -79,13 +79,13 @@ static int decode_piece(const struct as_builder *b, const struct region_piece *p
     for (size_t i = 0; i < n; i++) {
         const struct as_region *r = &b->region.at[piece->from + i];
         uint64_t size_b = r->end - r->start;
-        const uint8_t *bytes = assay_object_bytes(b->object, r->start, &size_b);
+        const uint8_t *bytes = as_object_bytes(b->object, r->start, &size_b);
         if (!bytes)
             size_b = 0;
         if (size_b > r->end - r->start)
             size_b = r->end - r->start;
-        g->range.at[i] = (struct assay_bytes){bytes, (size_t)size_b, r->start,
-                                              assay_object_info(b->object)->is_k1om};
+        g->range.at[i] =
+            (struct as_bytes){bytes, (size_t)size_b, r->start, as_object_info(b->object)->is_k1om};
     }
     return as_records_decode(&g->records, g->range.at, n, g->first.at, err);
 }
@@ -93,23 +93,23 @@ static int decode_piece(const struct as_builder *b, const struct region_piece *p
 /* Returns true if the scan needs the instruction: control leaves its region, or the instruction has
  * a constant address. Most jumps stay inside their function. All jumps of a gap are noted, because
  * the gap may be cut. */
-static inline bool is_noted(const struct as_region *region, const struct assay_insn *insn)
+static inline bool is_noted(const struct as_region *region, const struct as_insn *insn)
 {
     const unsigned flow = as_form_flows[insn->form];
     if (flow & AS_FORM_LEADS) {
         uint64_t target;
-        return region->is_gap || flow & AS_FORM_CALLS || !as_insn_target(insn, &target) ||
+        return region->is_gap || flow & AS_FORM_CALLS || !as_insn_target_fast(insn, &target) ||
                target < region->start || target >= region->end;
     }
-    if (insn->bits & ASSAY_INSN_MEM)
-        return insn->base >= ASSAY_REG_IP; /* or no base */
+    if (insn->bits & AS_INSN_MEM)
+        return insn->base >= AS_REG_IP; /* or no base */
     return flow & AS_FORM_ADDRESS && insn->imm > 0;
 }
 
 static int note_piece(const struct as_builder *b, const struct region_piece *piece,
                       struct staging *g)
 {
-    const struct assay_insn *insn = g->records.insn.at;
+    const struct as_insn *insn = g->records.insn.at;
     g->noted.n = 0;
     for (size_t r = piece->from; r < piece->to; r++) {
         const size_t k = r - piece->from;
@@ -145,9 +145,9 @@ static int make_room(struct sweep *s, size_t n)
     while (s->copying)
         pthread_cond_wait(&s->moved, &s->lock);
     size_t room = s->room + s->room / 2 + n + 1;
-    struct assay_insn *grown = as_realloc(s->all->insn, room, sizeof *grown);
+    struct as_insn *grown = as_realloc(s->all->insn, room, sizeof *grown);
     if (!grown)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     s->all->insn = grown;
     s->room = room;
     return 0;
@@ -157,13 +157,13 @@ static int add_wide(struct sweep *s, const struct as_records *records)
 {
     size_t want = s->all->wide_n + records->wide.n;
     if (want > s->wide_room) {
-        struct assay_wide *grown = as_vec_grow(s->all->wide, &s->wide_room, want, sizeof *grown);
+        struct as_wide *grown = as_vec_grow(s->all->wide, &s->wide_room, want, sizeof *grown);
         if (!grown)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
         s->all->wide = grown;
     }
     for (size_t i = 0; i < records->wide.n; i++) {
-        struct assay_wide *w = &s->all->wide[s->all->wide_n++];
+        struct as_wide *w = &s->all->wide[s->all->wide_n++];
         *w = records->wide.at[i];
         w->index += (uint32_t)s->all->n;
     }
@@ -172,7 +172,7 @@ static int add_wide(struct sweep *s, const struct as_records *records)
 
 /* Waits for the pieces before this one. Sets `*place` to the place of the records in the table. */
 static int reserve_insn_range(struct sweep *s, size_t piece, const struct as_records *records,
-                              size_t *place, struct assay_error *err)
+                              size_t *place, struct as_error *err)
 {
     int rc = 0;
     pthread_mutex_lock(&s->lock);
@@ -180,9 +180,9 @@ static int reserve_insn_range(struct sweep *s, size_t piece, const struct as_rec
         pthread_cond_wait(&s->moved, &s->lock);
     if (s->failed || make_room(s, records->insn.n) < 0 || add_wide(s, records) < 0)
         rc = as_error_nomem(err, "decoded code");
-    else if (s->all->n + records->insn.n >= ASSAY_NONE)
-        rc = as_error_set(err, ASSAY_ERR_LIMIT,
-                          "more than 4,294,967,294 instructions: analyse a part");
+    else if (s->all->n + records->insn.n >= AS_NONE)
+        rc =
+            as_error_set(err, AS_ERR_LIMIT, "more than 4,294,967,294 instructions: analyse a part");
     *place = s->all->n;
     if (rc == 0) {
         s->all->n += records->insn.n;
@@ -237,7 +237,7 @@ static void copy_piece(struct sweep *s, const struct region_piece *piece, const 
     pthread_mutex_unlock(&s->lock);
 }
 
-static int sweep_piece(struct sweep *s, size_t i, struct staging *g, struct assay_error *err)
+static int sweep_piece(struct sweep *s, size_t i, struct staging *g, struct as_error *err)
 {
     size_t place = 0;
     AS_TRY(decode_piece(s->b, &s->piece.at[i], g, err));
@@ -252,7 +252,7 @@ static int sweep_piece(struct sweep *s, size_t i, struct staging *g, struct assa
 
 /* Handles the pieces [from, to). The pool hands out pieces in ascending order. So if a worker waits
  * for a piece, another worker is busy with it. A piece that fails wakes all waiting workers. */
-static int sweep_some(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
+static int sweep_some(void *ctx, size_t from, size_t to, unsigned worker, struct as_error *err)
 {
     struct sweep *s = ctx;
     struct staging *g = &s->staging[worker];
@@ -274,9 +274,9 @@ static int sweep_some(void *ctx, size_t from, size_t to, unsigned worker, struct
 }
 
 /* Releases the unused end of the table. Keeps the larger block if this fails. */
-static void shrink_insn_table(struct assay_code *all)
+static void shrink_insn_table(struct as_code *all)
 {
-    struct assay_insn *p = as_realloc(all->insn, all->n + 1, sizeof *p);
+    struct as_insn *p = as_realloc(all->insn, all->n + 1, sizeof *p);
     if (p)
         all->insn = p;
 }
@@ -295,9 +295,9 @@ static void sweep_fini(struct sweep *s)
     pthread_mutex_destroy(&s->lock);
 }
 
-int as_regions_sweep(struct as_builder *b, struct assay_error *err)
+int as_regions_sweep(struct as_builder *b, struct as_error *err)
 {
-    struct assay_code *all = &b->program->code;
+    struct as_code *all = &b->program->code;
     struct sweep s = {.b = b, .all = all};
     pthread_mutex_init(&s.lock, NULL);
     pthread_cond_init(&s.moved, NULL);

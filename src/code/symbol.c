@@ -61,7 +61,7 @@ static int grow_buckets(struct as_symbols *s)
     uint32_t n = s->buckets ? s->buckets * 2 : BUCKETS_FIRST;
     uint32_t *bucket = as_calloc(n, sizeof *bucket);
     if (!bucket)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t id = 1; id < s->term.n; id++) {
         uint32_t at = hash_of(&s->term.at[id]) & (n - 1);
         while (bucket[at])

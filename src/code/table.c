@@ -31,20 +31,20 @@ struct table_search {
     const struct as_builder *b;
     const struct as_body_parts *body;
     struct as_jump_targets *out;
-    const struct assay_insn *insn; /* all instructions of the program */
-    size_t first, end;             /* instructions of the region that has the jump */
+    const struct as_insn *insn; /* all instructions of the program */
+    size_t first, end;          /* instructions of the region that has the jump */
 };
 
-static const struct assay_form *form_of(const struct table_search *s, size_t i)
+static const struct as_form *form_of(const struct table_search *s, size_t i)
 {
     return as_form_of(&s->insn[i]);
 }
 
 static bool writes(const struct table_search *s, size_t i, uint8_t reg)
 {
-    struct assay_effects effects;
-    assay_insn_effects(&s->insn[i], &effects);
-    return assay_regset_has(effects.written, reg);
+    struct as_effects effects;
+    as_insn_effects(&s->insn[i], &effects);
+    return as_regset_has(effects.written, reg);
 }
 
 /* Returns the last instruction before `i` in address order that writes `reg`. Returns SIZE_MAX if a
@@ -55,8 +55,8 @@ static size_t definition(const struct table_search *s, size_t i, uint8_t reg)
     for (size_t steps = 0; i-- > s->first && steps < LOOK_BACK; steps++) {
         unsigned insn_class = form_of(s, i)->insn_class;
         if (writes(s, i, reg))
-            return insn_class == ASSAY_CLASS_CALL ? SIZE_MAX : i;
-        if (insn_class == ASSAY_CLASS_RETURN || insn_class == ASSAY_CLASS_JUMP)
+            return insn_class == AS_CLASS_CALL ? SIZE_MAX : i;
+        if (insn_class == AS_CLASS_RETURN || insn_class == AS_CLASS_JUMP)
             return SIZE_MAX;
     }
     return SIZE_MAX;
@@ -64,15 +64,15 @@ static size_t definition(const struct table_search *s, size_t i, uint8_t reg)
 
 static bool is_lea_constant(const struct table_search *s, size_t i, uint64_t *address)
 {
-    return form_of(s, i)->insn_class == ASSAY_CLASS_LEA &&
-           assay_insn_memory_address(&s->insn[i], address);
+    return form_of(s, i)->insn_class == AS_CLASS_LEA &&
+           as_insn_memory_address(&s->insn[i], address);
 }
 
 static bool is_immediate_move(const struct table_search *s, size_t i)
 {
-    const struct assay_form *form = form_of(s, i);
-    return form->insn_class == ASSAY_CLASS_MOVE && form->operands == 2 &&
-           form->operand[0].kind == ASSAY_OPERAND_REG && form->operand[1].kind == ASSAY_OPERAND_IMM;
+    const struct as_form *form = form_of(s, i);
+    return form->insn_class == AS_CLASS_MOVE && form->operands == 2 &&
+           form->operand[0].kind == AS_OPERAND_REG && form->operand[1].kind == AS_OPERAND_IMM;
 }
 
 /* Sets `address` to the constant that `reg` holds before `i`. Returns false if there is none. */
@@ -88,8 +88,8 @@ static bool constant(const struct table_search *s, size_t i, uint8_t reg, uint64
             *address = (uint64_t)(uint32_t)s->insn[at].imm;
             return true;
         }
-        const struct assay_form *form = form_of(s, at);
-        if (!(form->traits & ASSAY_TRAIT_REGMOVE) || form->operands < 2)
+        const struct as_form *form = form_of(s, at);
+        if (!(form->traits & AS_TRAIT_REGMOVE) || form->operands < 2)
             break;
         at = definition(s, at, s->insn[at].reg[form->operand[1].slot]);
     }
@@ -100,12 +100,12 @@ static bool constant(const struct table_search *s, size_t i, uint8_t reg, uint64
  * false if it is not one. */
 static bool absolute_table(const struct table_search *s, size_t i, struct table *t)
 {
-    const struct assay_insn *insn = &s->insn[i];
-    if (!(insn->bits & ASSAY_INSN_MEM) || insn->index == ASSAY_REG_NONE || insn->scale != 8 ||
-        insn->segment != ASSAY_REG_NONE)
+    const struct as_insn *insn = &s->insn[i];
+    if (!(insn->bits & AS_INSN_MEM) || insn->index == AS_REG_NONE || insn->scale != 8 ||
+        insn->segment != AS_REG_NONE)
         return false;
     uint64_t base = 0;
-    if (insn->base != ASSAY_REG_NONE && !constant(s, i, insn->base, &base))
+    if (insn->base != AS_REG_NONE && !constant(s, i, insn->base, &base))
         return false;
     *t = (struct table){.address = base + (uint64_t)(int64_t)insn->disp,
                         .entry_b = 8,
@@ -118,12 +118,12 @@ static bool absolute_table(const struct table_search *s, size_t i, struct table 
 static bool is_scaled(const struct table_search *s, size_t i, uint8_t reg, struct table *t)
 {
     size_t at = definition(s, i, reg);
-    if (at == SIZE_MAX || form_of(s, at)->insn_class != ASSAY_CLASS_LEA)
+    if (at == SIZE_MAX || form_of(s, at)->insn_class != AS_CLASS_LEA)
         return false;
-    const struct assay_insn *insn = &s->insn[at];
+    const struct as_insn *insn = &s->insn[at];
     t->index = insn->index;
     t->at = at;
-    return insn->base == ASSAY_REG_NONE && insn->index != ASSAY_REG_NONE && insn->scale == 4 &&
+    return insn->base == AS_REG_NONE && insn->index != AS_REG_NONE && insn->scale == 4 &&
            insn->disp == 0;
 }
 
@@ -131,10 +131,10 @@ static bool is_scaled(const struct table_search *s, size_t i, uint8_t reg, struc
  * index,base). Returns false if it is not one. */
 static bool relative_operand(const struct table_search *s, size_t i, struct table *t)
 {
-    const struct assay_insn *insn = &s->insn[i];
+    const struct as_insn *insn = &s->insn[i];
     uint8_t base = insn->base;
     *t = (struct table){.entry_b = 4, .index = insn->index, .at = i};
-    if (insn->index == ASSAY_REG_NONE || base == ASSAY_REG_NONE)
+    if (insn->index == AS_REG_NONE || base == AS_REG_NONE)
         return false;
     if (insn->scale == 1) {
         bool first = is_scaled(s, i, insn->base, t);
@@ -154,16 +154,16 @@ static bool relative_operand(const struct table_search *s, size_t i, struct tabl
  * Returns false if it is not one. */
 static bool relative_table(const struct table_search *s, size_t i, struct table *t)
 {
-    const struct assay_form *form = form_of(s, i);
-    if (form->insn_class != ASSAY_CLASS_EXTEND)
+    const struct as_form *form = form_of(s, i);
+    if (form->insn_class != AS_CLASS_EXTEND)
         return false;
-    if (s->insn[i].bits & ASSAY_INSN_MEM)
+    if (s->insn[i].bits & AS_INSN_MEM)
         return relative_operand(s, i, t);
     if (strcmp(form->mnemonic, "cdqe") != 0)
         return false;
-    size_t load = definition(s, i, ASSAY_REG_GPR + 0);
-    return load != SIZE_MAX && form_of(s, load)->insn_class == ASSAY_CLASS_MOVE &&
-           form_of(s, load)->operand[1].width_b == 4 && (s->insn[load].bits & ASSAY_INSN_MEM) &&
+    size_t load = definition(s, i, AS_REG_GPR + 0);
+    return load != SIZE_MAX && form_of(s, load)->insn_class == AS_CLASS_MOVE &&
+           form_of(s, load)->operand[1].width_b == 4 && (s->insn[load].bits & AS_INSN_MEM) &&
            relative_operand(s, load, t);
 }
 
@@ -171,16 +171,16 @@ static bool relative_table(const struct table_search *s, size_t i, struct table 
  * macros. Returns false for other instructions. */
 static bool sum_of(const struct table_search *s, size_t i, uint8_t part[2])
 {
-    const struct assay_form *form = form_of(s, i);
-    const struct assay_insn *insn = &s->insn[i];
-    if (form->insn_class == ASSAY_CLASS_LEA) {
+    const struct as_form *form = form_of(s, i);
+    const struct as_insn *insn = &s->insn[i];
+    if (form->insn_class == AS_CLASS_LEA) {
         part[0] = insn->base;
         part[1] = insn->index;
-        return insn->base != ASSAY_REG_NONE && insn->index != ASSAY_REG_NONE && insn->scale == 1 &&
+        return insn->base != AS_REG_NONE && insn->index != AS_REG_NONE && insn->scale == 1 &&
                insn->disp == 0;
     }
     if (strcmp(form->mnemonic, "add") != 0 || form->operands != 2 ||
-        form->operand[1].kind != ASSAY_OPERAND_REG || form->operand[0].kind != ASSAY_OPERAND_REG)
+        form->operand[1].kind != AS_OPERAND_REG || form->operand[0].kind != AS_OPERAND_REG)
         return false;
     part[0] = insn->reg[form->operand[0].slot];
     part[1] = insn->reg[form->operand[1].slot];
@@ -206,14 +206,14 @@ static bool sum_table(const struct table_search *s, size_t i, struct table *t)
 
 static bool has_index(const struct table_search *s, size_t i)
 {
-    return (s->insn[i].bits & ASSAY_INSN_MEM) && s->insn[i].index != ASSAY_REG_NONE;
+    return (s->insn[i].bits & AS_INSN_MEM) && s->insn[i].index != AS_REG_NONE;
 }
 
 static bool find_table(const struct table_search *s, size_t jump, struct table *t)
 {
-    const struct assay_form *form = form_of(s, jump);
+    const struct as_form *form = form_of(s, jump);
     s->out->indexed = has_index(s, jump);
-    if (s->insn[jump].bits & ASSAY_INSN_MEM)
+    if (s->insn[jump].bits & AS_INSN_MEM)
         return absolute_table(s, jump, t);
     uint8_t reg = s->insn[jump].reg[form->operand[0].slot];
     size_t at = definition(s, jump, reg);
@@ -223,7 +223,7 @@ static bool find_table(const struct table_search *s, size_t jump, struct table *
     uint8_t part[2];
     s->out->is_sum = sum_of(s, at, part);
     s->out->indexed = has_index(s, at) || s->out->is_sum;
-    if (insn_class == ASSAY_CLASS_MOVE && absolute_table(s, at, t))
+    if (insn_class == AS_CLASS_MOVE && absolute_table(s, at, t))
         return true;
     return sum_table(s, at, t);
 }
@@ -241,11 +241,11 @@ static uint64_t guarded(const struct table_search *s, size_t i, const uint8_t *a
     if ((!above && !above_equal) || i == s->first)
         return 0;
     for (size_t c = i; c-- > s->first && i - c < 6;) {
-        const struct assay_form *form = form_of(s, c);
+        const struct as_form *form = form_of(s, c);
         if (!form->flags_written)
             continue;
-        if (strcmp(form->mnemonic, "cmp") != 0 || form->operand[0].kind != ASSAY_OPERAND_REG ||
-            form->operand[1].kind != ASSAY_OPERAND_IMM || s->insn[c].imm < 0)
+        if (strcmp(form->mnemonic, "cmp") != 0 || form->operand[0].kind != AS_OPERAND_REG ||
+            form->operand[1].kind != AS_OPERAND_IMM || s->insn[c].imm < 0)
             return 0;
         for (unsigned a = 0; a < aliases; a++) {
             if (s->insn[c].reg[form->operand[0].slot] == alias[a])
@@ -259,10 +259,10 @@ static uint64_t guarded(const struct table_search *s, size_t i, const uint8_t *a
 /* Returns true if `i` copies or zero-extends `from` to `reg`: `from` holds the index before. */
 static bool is_copy(const struct table_search *s, size_t i, uint8_t reg, uint8_t *from)
 {
-    const struct assay_form *form = form_of(s, i);
-    if ((form->insn_class != ASSAY_CLASS_MOVE && form->insn_class != ASSAY_CLASS_EXTEND) ||
-        form->operands != 2 || form->operand[0].kind != ASSAY_OPERAND_REG ||
-        form->operand[1].kind != ASSAY_OPERAND_REG || s->insn[i].reg[form->operand[0].slot] != reg)
+    const struct as_form *form = form_of(s, i);
+    if ((form->insn_class != AS_CLASS_MOVE && form->insn_class != AS_CLASS_EXTEND) ||
+        form->operands != 2 || form->operand[0].kind != AS_OPERAND_REG ||
+        form->operand[1].kind != AS_OPERAND_REG || s->insn[i].reg[form->operand[0].slot] != reg)
         return false;
     *from = s->insn[i].reg[form->operand[1].slot];
     return true;
@@ -280,8 +280,8 @@ static uint64_t entries_bound(const struct table_search *s, const struct table *
     unsigned aliases = 1;
     size_t i = t->at;
     for (size_t steps = 0; i-- > s->first && steps < LOOK_BACK; steps++) {
-        const struct assay_form *form = form_of(s, i);
-        if (form->insn_class == ASSAY_CLASS_BRANCH) {
+        const struct as_form *form = form_of(s, i);
+        if (form->insn_class == AS_CLASS_BRANCH) {
             uint64_t n = guarded(s, i, alias, aliases);
             if (n) {
                 *exact = true;
@@ -298,7 +298,7 @@ static uint64_t entries_bound(const struct table_search *s, const struct table *
             }
             if (!writes(s, i, alias[a]))
                 continue;
-            if (strcmp(form->mnemonic, "and") == 0 && form->operand[1].kind == ASSAY_OPERAND_IMM &&
+            if (strcmp(form->mnemonic, "and") == 0 && form->operand[1].kind == AS_OPERAND_IMM &&
                 s->insn[i].imm >= 0)
                 return (uint64_t)s->insn[i].imm + 1;
             alias[a] = alias[--aliases]; /* the register has another value before here */
@@ -306,8 +306,8 @@ static uint64_t entries_bound(const struct table_search *s, const struct table *
                 return 0;
             a--;
         }
-        if (form->insn_class == ASSAY_CLASS_CALL || form->insn_class == ASSAY_CLASS_RETURN ||
-            form->insn_class == ASSAY_CLASS_JUMP)
+        if (form->insn_class == AS_CLASS_CALL || form->insn_class == AS_CLASS_RETURN ||
+            form->insn_class == AS_CLASS_JUMP)
             return 0;
     }
     return 0;
@@ -327,7 +327,7 @@ static bool entry_at(const struct as_builder *b, const struct table *t, uint64_t
     if (t->entry_b == 8)
         return as_pointer_at(b, at, target);
     uint64_t have_b = 0;
-    const uint8_t *bytes = assay_object_bytes(b->object, at, &have_b);
+    const uint8_t *bytes = as_object_bytes(b->object, at, &have_b);
     int32_t distance;
     if (!bytes || have_b < sizeof distance)
         return false;
@@ -336,15 +336,15 @@ static bool entry_at(const struct as_builder *b, const struct table *t, uint64_t
     return true;
 }
 
-/* Returns the body with an instruction that begins at `target`, or ASSAY_NONE. */
+/* Returns the body with an instruction that begins at `target`, or AS_NONE. */
 static uint32_t body_at(const struct table_search *s, uint64_t target)
 {
     uint32_t region = as_region_at(s->b, target);
-    if (region == ASSAY_NONE)
-        return ASSAY_NONE;
+    if (region == AS_NONE)
+        return AS_NONE;
     size_t insn = as_region_insn(s->b, region, target);
     return insn != SIZE_MAX && s->insn[insn].address == target ? s->b->region.at[region].body
-                                                               : ASSAY_NONE;
+                                                               : AS_NONE;
 }
 
 /* Returns true for a region that only pointers reach: it may be a cold part that only this table
@@ -352,7 +352,7 @@ static uint32_t body_at(const struct table_search *s, uint64_t target)
 static bool may_be_cold(const struct table_search *s, uint64_t target)
 {
     const struct as_region *r = &s->b->region.at[as_region_at(s->b, target)];
-    return (r->is_part || r->origin == ASSAY_FUNCTION_UNWIND) && !r->is_called;
+    return (r->is_part || r->origin == AS_FUNCTION_UNWIND) && !r->is_called;
 }
 
 /* Returns true if the target is the end of a region of the body: clang uses it for values that
@@ -370,8 +370,8 @@ static bool is_nowhere(const struct table_search *s, uint64_t target)
 static bool holds_functions(const struct as_builder *b, const struct table *t)
 {
     uint64_t target;
-    uint32_t region = entry_at(b, t, 0, &target) ? as_region_at(b, target) : ASSAY_NONE;
-    return t->entry_b == 8 && region != ASSAY_NONE && b->region.at[region].start == target &&
+    uint32_t region = entry_at(b, t, 0, &target) ? as_region_at(b, target) : AS_NONE;
+    return t->entry_b == 8 && region != AS_NONE && b->region.at[region].start == target &&
            b->region.at[region].owner == region;
 }
 
@@ -406,12 +406,12 @@ int as_jump_resolve(const struct as_builder *b, const struct as_body_parts *body
     for (uint64_t i = 0; i < n; i++) {
         uint64_t target;
         bool readable = entry_at(b, &t, i, &target);
-        uint32_t to = readable ? body_at(&s, target) : ASSAY_NONE;
+        uint32_t to = readable ? body_at(&s, target) : AS_NONE;
         if (readable && to != own && is_nowhere(&s, target))
             continue;
-        if (to == ASSAY_NONE && bounded)
+        if (to == AS_NONE && bounded)
             return 0; /* a bounded table with a wrong entry was misread */
-        if (to == ASSAY_NONE || (to != own && !bounded && !may_be_cold(&s, target)))
+        if (to == AS_NONE || (to != own && !bounded && !may_be_cold(&s, target)))
             break;
         inside += to == own; /* else a cold part of the body, or a tail call */
         AS_TRY(as_vec_push(&out->at, target));

@@ -67,7 +67,7 @@ static enum part part_of(const struct as_source_op *op)
 {
     if (op->kind >= AS_SOURCE_LOAD)
         return PART_MEMORY;
-    if (op->kind == ASSAY_CLASS_CALL)
+    if (op->kind == AS_CLASS_CALL)
         return PART_CALL;
     return op->fp ? PART_FP : PART_INT;
 }
@@ -173,7 +173,7 @@ static int vote_places(const struct as_source *s, const struct as_loop_work *wor
     struct operator* one = as_arena_array(s->arena, struct operator,(size_t) work->ops + 1);
     uint32_t all = 0, times, column;
     if (!one)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     uint32_t n = operators_of(s, work, part, only_always, one, &column);
     if (n == 0)
         return 0;
@@ -319,10 +319,10 @@ static uint32_t main_over_tail(const struct as_source_motion *loop,
 static bool is_left_over(const struct as_source *s, uint32_t l)
 {
     const uint8_t role = s->program->loop[l].role;
-    return role == ASSAY_ROLE_TAIL || role == ASSAY_ROLE_PEEL;
+    return role == AS_ROLE_TAIL || role == AS_ROLE_PEEL;
 }
 
-static void prove(struct assay_loop *loop, uint32_t unroll)
+static void prove(struct as_loop *loop, uint32_t unroll)
 {
     loop->unroll = (uint16_t)unroll;
     loop->unroll_confidence = SURE;
@@ -344,25 +344,25 @@ struct footprint {
     bool packed;
 };
 
-static void add_to_footprint(const struct assay_code *code, const struct assay_insn *insn,
+static void add_to_footprint(const struct as_code *code, const struct as_insn *insn,
                              struct footprint *out)
 {
-    const struct assay_form *form = assay_form_get(insn->form);
-    struct assay_memory memory[2];
-    const int n = form->insn_class == ASSAY_CLASS_LEA || form->insn_class == ASSAY_CLASS_NOP
+    const struct as_form *form = as_form_get(insn->form);
+    struct as_memory memory[2];
+    const int n = form->insn_class == AS_CLASS_LEA || form->insn_class == AS_CLASS_NOP
                       ? 0
-                      : assay_insn_memory(code, insn, memory);
+                      : as_insn_memory(code, insn, memory);
 
     for (int i = 0; i < n; i++) {
         if (memory[i].stack || memory[i].rip_relative)
             continue;
         if (!out->least_b || memory[i].width_b < out->least_b)
             out->least_b = memory[i].width_b;
-        out->loads_b += memory[i].access & ASSAY_ACCESS_READ ? memory[i].width_b : 0;
-        out->stores_b += memory[i].access & ASSAY_ACCESS_WRITE ? memory[i].width_b : 0;
+        out->loads_b += memory[i].access & AS_ACCESS_READ ? memory[i].width_b : 0;
+        out->stores_b += memory[i].access & AS_ACCESS_WRITE ? memory[i].width_b : 0;
     }
-    out->flops += insn->bits & ASSAY_INSN_IDIOM ? 0 : form->flops;
-    out->packed |= form->traits & ASSAY_TRAIT_PACKED && (form->flops || form->intops);
+    out->flops += insn->bits & AS_INSN_IDIOM ? 0 : form->flops;
+    out->packed |= form->traits & AS_TRAIT_PACKED && (form->flops || form->intops);
 }
 
 /* Returns how many times the work of `one` the loop does; 0 if the ratio is not a whole number. */
@@ -414,15 +414,15 @@ static bool shares_place(struct as_source *s, const struct as_loop_work *work, u
 static uint32_t main_over_block(struct as_source *s, uint32_t l,
                                 const struct as_source_motion *motion)
 {
-    const struct assay_program *program = s->program;
+    const struct as_program *program = s->program;
     const struct as_loop_work *work = as_source_work(s, l);
     uint32_t most = 0;
 
     for (uint32_t b = s->body->first_block; b < s->body->first_block + s->body->blocks; b++) {
-        const struct assay_block *block = &program->block[b];
+        const struct as_block *block = &program->block[b];
         struct footprint one = {0};
 
-        if ((block->loop != ASSAY_NONE && block->loop != program->loop[l].parent) ||
+        if ((block->loop != AS_NONE && block->loop != program->loop[l].parent) ||
             !shares_place(s, work, b))
             continue;
         for (uint32_t i = 0; i < block->insns; i++)
@@ -447,7 +447,7 @@ static bool has_packed(const struct as_source *s, const struct as_loop_work *wor
  * no left-over iterations. */
 static bool is_doubtful(struct as_source *s, uint32_t l, const struct as_source_motion *motion)
 {
-    const struct assay_loop *loop = &s->program->loop[l];
+    const struct as_loop *loop = &s->program->loop[l];
 
     return loop->unroll > 1 &&
            (!fits_motion(motion, loop->unroll) || (s->work && has_packed(s, as_source_work(s, l))));
@@ -455,7 +455,7 @@ static bool is_doubtful(struct as_source *s, uint32_t l, const struct as_source_
 
 /* ---- All loops of a body ----------------------------------------------------------------- */
 
-static void settle(struct assay_loop *loop, const struct votes *votes)
+static void settle(struct as_loop *loop, const struct votes *votes)
 {
     uint32_t agree = 0, total = 0, best = 0;
     for (uint32_t i = 0; i < votes->n; i++) {
@@ -480,10 +480,10 @@ static void settle(struct assay_loop *loop, const struct votes *votes)
 
 static int unroll_loop(struct as_source *s, uint32_t l, uint32_t reference)
 {
-    struct assay_loop *loop = &s->program->loop[l];
+    struct as_loop *loop = &s->program->loop[l];
     struct as_source_motion motion;
     struct votes votes = {0};
-    const bool has_tail = reference != ASSAY_NONE && reference != l;
+    const bool has_tail = reference != AS_NONE && reference != l;
     AS_TRY(as_source_motion(s, l, &motion));
     if (has_tail && (is_left_over(s, reference) || s->program->loop[reference].unroll == 1)) {
         struct as_source_motion tail;
@@ -495,7 +495,7 @@ static int unroll_loop(struct as_source *s, uint32_t l, uint32_t reference)
             return 0;
         }
     }
-    if (reference == ASSAY_NONE && is_left_over(s, l)) {
+    if (reference == AS_NONE && is_left_over(s, l)) {
         /* A compiler also unrolls tails; their left-over iterations are outside of loops. */
         const uint32_t ratio = s->work ? main_over_block(s, l, &motion) : 0;
         prove(loop, ratio ? ratio : 1);
@@ -531,26 +531,26 @@ static int unroll_loop(struct as_source *s, uint32_t l, uint32_t reference)
     return 0;
 }
 
-static bool is_innermost(const struct assay_loop *loop)
+static bool is_innermost(const struct as_loop *loop)
 {
-    return loop->level == ASSAY_LEVEL_INNERMOST || loop->level == ASSAY_LEVEL_SINGLE;
+    return loop->level == AS_LEVEL_INNERMOST || loop->level == AS_LEVEL_SINGLE;
 }
 
 /* Finds, per group, the scalar loop with the least work: it shows the work of one iteration.
  * Returns NULL if memory is short. */
 static uint32_t *find_references(const struct as_source *s)
 {
-    const struct assay_body *b = s->body;
+    const struct as_body *b = s->body;
     uint32_t *reference = as_arena_array(s->arena, uint32_t, b->loops);
     for (uint32_t l = 0; reference && l < b->loops; l++)
-        reference[l] = ASSAY_NONE;
+        reference[l] = AS_NONE;
     for (uint32_t l = b->first_loop; reference && s->work && l < b->first_loop + b->loops; l++) {
-        const struct assay_loop *loop = &s->program->loop[l];
+        const struct as_loop *loop = &s->program->loop[l];
         const struct as_loop_work *mine = as_source_work(s, l);
         uint32_t *best = &reference[loop->group - b->first_loop];
         if (mine->vectorised || !is_innermost(loop))
             continue;
-        const struct as_loop_work *least = *best == ASSAY_NONE ? NULL : as_source_work(s, *best);
+        const struct as_loop_work *least = *best == AS_NONE ? NULL : as_source_work(s, *best);
         if (!least || mine->flops < least->flops ||
             (mine->flops == least->flops &&
              mine->loads_b + mine->stores_b < least->loads_b + least->stores_b))
@@ -561,13 +561,13 @@ static uint32_t *find_references(const struct as_source *s)
 
 int as_source_unroll(struct as_source *s)
 {
-    const struct assay_body *b = s->body;
+    const struct as_body *b = s->body;
     uint32_t *reference = find_references(s);
     if (!reference)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t l = 0; l < b->loops; l++) {
-        if (reference[l] != ASSAY_NONE)
-            AS_TRY(unroll_loop(s, reference[l], ASSAY_NONE));
+        if (reference[l] != AS_NONE)
+            AS_TRY(unroll_loop(s, reference[l], AS_NONE));
     }
     for (uint32_t l = b->first_loop; l < b->first_loop + b->loops; l++) {
         uint32_t of_group = reference[s->program->loop[l].group - b->first_loop];

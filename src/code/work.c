@@ -21,9 +21,9 @@ struct always {
 /* Counts, per block, the back edges of the loop that the block dominates. */
 static void find_always(const struct as_source *s, uint32_t loop, struct always *a)
 {
-    const struct assay_program *program = s->program;
-    const struct assay_loop *l = &program->loop[loop];
-    const struct assay_block *header = &program->block[l->header];
+    const struct as_program *program = s->program;
+    const struct as_loop *l = &program->loop[loop];
+    const struct as_block *header = &program->block[l->header];
     uint32_t first = s->body->first_block;
     a->latches = 0;
     a->mark[l->header - first] = loop + 1;
@@ -31,8 +31,7 @@ static void find_always(const struct as_source *s, uint32_t loop, struct always 
         if (!program->pred[e].back || ++a->latches > LATCHES_MOST)
             continue;
         uint32_t v = program->pred[e].block, steps = 0;
-        for (; v != ASSAY_NONE && v != l->header && steps++ < l->blocks;
-             v = program->block[v].idom) {
+        for (; v != AS_NONE && v != l->header && steps++ < l->blocks; v = program->block[v].idom) {
             if (a->mark[v - first] != loop + 1)
                 a->count[v - first] = 0;
             a->mark[v - first] = loop + 1;
@@ -51,15 +50,15 @@ static bool is_always(const struct as_source *s, uint32_t loop, uint32_t block,
 
 /* ---- Operations -------------------------------------------------------------------------- */
 
-static bool moves_data(const struct assay_form *form)
+static bool moves_data(const struct as_form *form)
 {
     switch (form->insn_class) {
-    case ASSAY_CLASS_CALL:
-    case ASSAY_CLASS_JUMP:
-    case ASSAY_CLASS_BRANCH:
-    case ASSAY_CLASS_RETURN:
-    case ASSAY_CLASS_PREFETCH:
-    case ASSAY_CLASS_NOP:
+    case AS_CLASS_CALL:
+    case AS_CLASS_JUMP:
+    case AS_CLASS_BRANCH:
+    case AS_CLASS_RETURN:
+    case AS_CLASS_PREFETCH:
+    case AS_CLASS_NOP:
         return false;
     default:
         return true;
@@ -68,14 +67,14 @@ static bool moves_data(const struct assay_form *form)
 
 /* Returns true for packed integer work that stands for a source operator. Other integer
  * instructions are often one step of several for an operator. */
-static bool is_int_operator(const struct assay_form *form)
+static bool is_int_operator(const struct as_form *form)
 {
     switch (form->insn_class) {
-    case ASSAY_CLASS_ADD:
-    case ASSAY_CLASS_MUL:
-    case ASSAY_CLASS_MINMAX:
-    case ASSAY_CLASS_ABS:
-        return form->intops > 0 && form->traits & ASSAY_TRAIT_PACKED;
+    case AS_CLASS_ADD:
+    case AS_CLASS_MUL:
+    case AS_CLASS_MINMAX:
+    case AS_CLASS_ABS:
+        return form->intops > 0 && form->traits & AS_TRAIT_PACKED;
     default:
         return false;
     }
@@ -98,20 +97,20 @@ static int add_op(struct as_source *s, struct as_source_op op)
 }
 
 static int add_memory(struct as_source *s, struct as_loop_work *work, struct as_source_op op,
-                      const struct assay_memory *memory)
+                      const struct as_memory *memory)
 {
     if (memory->stack || memory->rip_relative)
         return 0;
     op.amount = memory->width_b;
     if (memory->element_b)
         op.element_b = memory->element_b;
-    if (memory->access & ASSAY_ACCESS_READ) {
+    if (memory->access & AS_ACCESS_READ) {
         work->loads_b += memory->width_b;
         work->packed_loads_b += op.packed ? memory->width_b : 0;
         op.kind = AS_SOURCE_LOAD;
         AS_TRY(add_op(s, op));
     }
-    if (memory->access & ASSAY_ACCESS_WRITE) {
+    if (memory->access & AS_ACCESS_WRITE) {
         work->stores_b += memory->width_b;
         work->packed_stores_b += op.packed ? memory->width_b : 0;
         op.kind = AS_SOURCE_STORE;
@@ -123,23 +122,23 @@ static int add_memory(struct as_source *s, struct as_loop_work *work, struct as_
 static int add_insn(struct as_source *s, struct as_loop_work *work, uint32_t index,
                     struct as_source_op op, struct widest *widest)
 {
-    const struct assay_insn *insn = &s->program->code.insn[index];
-    const struct assay_form *form = as_form_of(insn);
-    bool packed = form->traits & ASSAY_TRAIT_PACKED;
-    struct assay_memory memory[2];
-    int n = moves_data(form) ? assay_insn_memory(&s->program->code, insn, memory) : 0;
+    const struct as_insn *insn = &s->program->code.insn[index];
+    const struct as_form *form = as_form_of(insn);
+    bool packed = form->traits & AS_TRAIT_PACKED;
+    struct as_memory memory[2];
+    int n = moves_data(form) ? as_insn_memory(&s->program->code, insn, memory) : 0;
     op.element_b = form->element_b;
     op.packed = packed;
-    op.fp = form->traits & ASSAY_TRAIT_FP;
+    op.fp = form->traits & AS_TRAIT_FP;
     for (int m = 0; m < n; m++)
         AS_TRY(add_memory(s, work, op, &memory[m]));
-    if (form->insn_class == ASSAY_CLASS_CALL) {
-        op.kind = ASSAY_CLASS_CALL;
+    if (form->insn_class == AS_CLASS_CALL) {
+        op.kind = AS_CLASS_CALL;
         op.amount = 1;
         return add_op(s, op);
     }
-    work->masked += insn->mask != ASSAY_REG_NONE || form->traits & ASSAY_TRAIT_MASKED;
-    if (insn->bits & ASSAY_INSN_IDIOM)
+    work->masked += insn->mask != AS_REG_NONE || form->traits & AS_TRAIT_MASKED;
+    if (insn->bits & AS_INSN_IDIOM)
         return 0;
     work->flops += form->flops;
     work->packed_flops += packed ? form->flops : 0;
@@ -164,12 +163,12 @@ static int add_insn(struct as_source *s, struct as_loop_work *work, uint32_t ind
 static int add_block(struct as_source *s, struct as_loop_work *work, uint32_t block, bool always,
                      struct widest *widest)
 {
-    const struct assay_block *b = &s->program->block[block];
+    const struct as_block *b = &s->program->block[block];
     const uint32_t *first = &s->first_row[block - s->body->first_block];
     uint32_t r = first[0];
     for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++) {
         uint64_t address = s->program->code.insn[i].address;
-        struct as_source_op op = {.at = ASSAY_NONE, .always = always};
+        struct as_source_op op = {.at = AS_NONE, .always = always};
         while (r + 1 < first[1] && s->row[r + 1].address <= address)
             r++;
         if (r < first[1] && s->row[r].address <= address) {
@@ -200,7 +199,7 @@ static int add_place(struct as_source *s, uint64_t place)
  * `*same` if all places are equal. */
 static int add_row_places(struct as_source *s, uint32_t loop, bool keep, bool *same)
 {
-    const struct assay_loop *l = &s->program->loop[loop];
+    const struct as_loop *l = &s->program->loop[loop];
     uint64_t first_seen = 0;
     *same = true;
     for (uint32_t k = 0; k < l->blocks; k++) {
@@ -256,11 +255,11 @@ int as_source_works(struct as_source *s)
                        .count = as_arena_array(s->arena, uint32_t, blocks)};
     s->work = as_arena_array(s->arena, struct as_loop_work, s->body->loops);
     if (!s->work || !a.mark || !a.count)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t n = 0; n < s->body->loops; n++) {
         uint32_t loop = s->body->first_loop + n;
         struct widest widest = {0};
-        const struct assay_loop *l = &s->program->loop[loop];
+        const struct as_loop *l = &s->program->loop[loop];
         struct as_loop_work *work = &s->work[n];
         find_always(s, loop, &a);
         work->first_op = (uint32_t)s->op.n;
@@ -279,7 +278,7 @@ int as_source_works(struct as_source *s)
     }
     for (uint32_t n = s->body->loops; n-- > 0;) { /* inner loops come after outer ones */
         uint32_t parent = s->program->loop[s->body->first_loop + n].parent;
-        if (parent == ASSAY_NONE)
+        if (parent == AS_NONE)
             continue;
         s->work[parent - s->body->first_loop].all_flops += s->work[n].all_flops;
         s->work[parent - s->body->first_loop].all_b += s->work[n].all_b;

@@ -21,17 +21,17 @@ struct align_work {
 };
 
 struct rule {
-    enum assay_aligned by;
-    enum assay_object_kind kind;
+    enum as_aligned by;
+    enum as_object_kind kind;
     int64_t moved; /* maximum distance in lines */
     bool joins;    /* one row may take several objects of a side */
     /* Returns the key of an object that is `moved` lines further down, or 0 if it has none. */
-    uint64_t (*key)(const struct as_object *object, uint32_t function, int64_t moved);
-    bool (*test)(const struct align_work *work, const struct as_object *object, uint32_t function,
-                 const struct as_aligned_row *row, int64_t moved);
+    uint64_t (*key)(const struct as_compared_object *object, uint32_t function, int64_t moved);
+    bool (*test)(const struct align_work *work, const struct as_compared_object *object,
+                 uint32_t function, const struct as_aligned_row *row, int64_t moved);
 };
 
-#define CLONE " [clone " /* written by assay_demangle */
+#define CLONE " [clone " /* written by as_demangle */
 
 /* ---- Words --------------------------------------------------------------------------------- */
 
@@ -77,35 +77,35 @@ size_t as_align_name_n(const char *name)
     return as_clone_original_n((struct as_view){name, without_brackets_n(name)});
 }
 
-static bool is_clone(const struct as_object *it)
+static bool is_clone(const struct as_compared_object *it)
 {
     return it->name[as_align_name_n(it->name)] != '\0';
 }
 
-static const char *linkage_of(const struct as_object *it)
+static const char *linkage_of(const struct as_compared_object *it)
 {
     return it->linkage ? it->linkage : it->name;
 }
 
 /* ---- Functions ----------------------------------------------------------------------------- */
 
-static uint64_t key_linkage(const struct as_object *it, uint32_t function, int64_t moved)
+static uint64_t key_linkage(const struct as_compared_object *it, uint32_t function, int64_t moved)
 {
     (void)function, (void)moved;
     return name_hash(linkage_of(it), strlen(linkage_of(it)));
 }
 
 /* Several static functions may share a name, so the module and the file are compared too. */
-static bool test_linkage_and_file(const struct align_work *work, const struct as_object *it,
-                                  uint32_t function, const struct as_aligned_row *row,
-                                  int64_t moved)
+static bool test_linkage_and_file(const struct align_work *work,
+                                  const struct as_compared_object *it, uint32_t function,
+                                  const struct as_aligned_row *row, int64_t moved)
 {
     (void)work, (void)function, (void)moved;
     return same_text(linkage_of(it), linkage_of(row->object)) &&
            same_text(it->module, row->object->module) && may_be(it->file, row->object->file);
 }
 
-static bool test_linkage(const struct align_work *work, const struct as_object *it,
+static bool test_linkage(const struct align_work *work, const struct as_compared_object *it,
                          uint32_t function, const struct as_aligned_row *row, int64_t moved)
 {
     (void)work, (void)function, (void)moved;
@@ -113,35 +113,35 @@ static bool test_linkage(const struct align_work *work, const struct as_object *
            may_be(it->file, row->object->file);
 }
 
-static uint64_t key_name(const struct as_object *it, uint32_t function, int64_t moved)
+static uint64_t key_name(const struct as_compared_object *it, uint32_t function, int64_t moved)
 {
     (void)function, (void)moved;
     return name_hash(it->name, as_align_name_n(it->name));
 }
 
-static bool same_name(const struct as_object *a, const struct as_object *b)
+static bool same_name(const struct as_compared_object *a, const struct as_compared_object *b)
 {
     const size_t n = as_align_name_n(a->name);
     return n == as_align_name_n(b->name) && memcmp(a->name, b->name, n) == 0;
 }
 
-static bool test_name(const struct align_work *work, const struct as_object *it, uint32_t function,
-                      const struct as_aligned_row *row, int64_t moved)
+static bool test_name(const struct align_work *work, const struct as_compared_object *it,
+                      uint32_t function, const struct as_aligned_row *row, int64_t moved)
 {
     (void)work, (void)function, (void)moved;
     return same_name(it, row->object) && may_be(it->file, row->object->file);
 }
 
 /* Several clones on one side match a single function on the other side together. */
-static bool test_clone(const struct align_work *work, const struct as_object *it, uint32_t function,
-                       const struct as_aligned_row *row, int64_t moved)
+static bool test_clone(const struct align_work *work, const struct as_compared_object *it,
+                       uint32_t function, const struct as_aligned_row *row, int64_t moved)
 {
     (void)work, (void)function, (void)moved;
     return same_name(it, row->object) && same_text(it->module, row->object->module) &&
            may_be(it->file, row->object->file) && (is_clone(it) || is_clone(row->object));
 }
 
-static uint64_t key_file(const struct as_object *it, uint32_t function, int64_t moved)
+static uint64_t key_file(const struct as_compared_object *it, uint32_t function, int64_t moved)
 {
     (void)function;
     if (!it->file || it->line <= 0)
@@ -149,8 +149,8 @@ static uint64_t key_file(const struct as_object *it, uint32_t function, int64_t 
     return as_hash_mix(name_hash(it->file, strlen(it->file)), (uint64_t)(it->line + moved)) | 1;
 }
 
-static bool test_moved(const struct align_work *work, const struct as_object *it, uint32_t function,
-                       const struct as_aligned_row *row, int64_t moved)
+static bool test_moved(const struct align_work *work, const struct as_compared_object *it,
+                       uint32_t function, const struct as_aligned_row *row, int64_t moved)
 {
     (void)work, (void)function;
     return same_text(it->file, row->object->file) && llabs(it->line - row->object->line) == moved;
@@ -158,57 +158,57 @@ static bool test_moved(const struct align_work *work, const struct as_object *it
 
 /* ---- Loops --------------------------------------------------------------------------------- */
 
-static bool same_role(const struct as_object *a, const struct as_object *b)
+static bool same_role(const struct as_compared_object *a, const struct as_compared_object *b)
 {
     return strcmp(a->role ? a->role : "main", b->role ? b->role : "main") == 0;
 }
 
-static uint64_t key_function(const struct as_object *it, uint32_t function, int64_t moved)
+static uint64_t key_function(const struct as_compared_object *it, uint32_t function, int64_t moved)
 {
     (void)it, (void)moved;
     return function == AS_INDEX_NONE ? 0 : as_hash_mix(1, function) | 1;
 }
 
-static bool test_source_and_depth(const struct align_work *work, const struct as_object *it,
-                                  uint32_t function, const struct as_aligned_row *row,
-                                  int64_t moved)
+static bool test_source_and_depth(const struct align_work *work,
+                                  const struct as_compared_object *it, uint32_t function,
+                                  const struct as_aligned_row *row, int64_t moved)
 {
-    const struct as_object *other = row->object;
+    const struct as_compared_object *other = row->object;
     (void)work;
     return row->function == function && same_text(it->file, other->file) &&
            llabs(it->line - other->line) == moved && same_role(it, other) &&
            it->depth == other->depth && it->ordinal == other->ordinal;
 }
 
-static bool test_source(const struct align_work *work, const struct as_object *it,
+static bool test_source(const struct align_work *work, const struct as_compared_object *it,
                         uint32_t function, const struct as_aligned_row *row, int64_t moved)
 {
-    const struct as_object *other = row->object;
+    const struct as_compared_object *other = row->object;
     (void)work;
     return row->function == function && same_text(it->file, other->file) &&
            llabs(it->line - other->line) == moved && same_role(it, other);
 }
 
 /* Compares distances in lines from the beginning of the function, each on its own side. */
-static bool test_offset(const struct align_work *work, const struct as_object *it,
+static bool test_offset(const struct align_work *work, const struct as_compared_object *it,
                         uint32_t function, const struct as_aligned_row *row, int64_t moved)
 {
-    const struct as_object *other = row->object, *there;
+    const struct as_compared_object *other = row->object, *there;
     (void)moved;
     if (row->function != function || function == AS_INDEX_NONE || !same_role(it, other) ||
         it->depth != other->depth || it->line <= 0 || other->line <= 0)
         return false;
-    const uint32_t own = as_set_find(work->set, ASSAY_OBJECT_FUNCTION, it->function_id);
+    const uint32_t own = as_set_find(work->set, AS_OBJECT_FUNCTION, it->function_id);
     there = work->out->row.at[function].object;
     return own != AS_MAP_NONE && work->set->object.at[own].line > 0 && there->line > 0 &&
            work->out->row.at[function].side == row->side &&
            it->line - work->set->object.at[own].line == other->line - there->line;
 }
 
-static bool test_order(const struct align_work *work, const struct as_object *it, uint32_t function,
-                       const struct as_aligned_row *row, int64_t moved)
+static bool test_order(const struct align_work *work, const struct as_compared_object *it,
+                       uint32_t function, const struct as_aligned_row *row, int64_t moved)
 {
-    const struct as_object *other = row->object;
+    const struct as_compared_object *other = row->object;
     (void)work, (void)moved;
     return row->function == function && same_role(it, other) && it->depth == other->depth &&
            it->ordinal == other->ordinal && it->sibling_n == other->sibling_n &&
@@ -216,7 +216,7 @@ static bool test_order(const struct align_work *work, const struct as_object *it
 }
 
 /* Matches a loop of the source that was inlined in different functions. */
-static bool test_elsewhere(const struct align_work *work, const struct as_object *it,
+static bool test_elsewhere(const struct align_work *work, const struct as_compared_object *it,
                            uint32_t function, const struct as_aligned_row *row, int64_t moved)
 {
     (void)work, (void)function, (void)moved;
@@ -226,29 +226,29 @@ static bool test_elsewhere(const struct align_work *work, const struct as_object
 
 /* ---- Rules --------------------------------------------------------------------------------- */
 
-#define FUNCTION ASSAY_OBJECT_FUNCTION
-#define LOOP     ASSAY_OBJECT_LOOP
+#define FUNCTION AS_OBJECT_FUNCTION
+#define LOOP     AS_OBJECT_LOOP
 
 static const struct rule rules[] = {
-    {ASSAY_ALIGNED_LINKAGE, FUNCTION, 0, false, key_linkage, test_linkage_and_file},
-    {ASSAY_ALIGNED_LINKAGE, FUNCTION, 0, false, key_linkage, test_linkage},
-    {ASSAY_ALIGNED_NAME, FUNCTION, 0, false, key_name, test_name},
-    {ASSAY_ALIGNED_NAME, FUNCTION, 0, true, key_name, test_clone},
-    {ASSAY_ALIGNED_SOURCE, FUNCTION, 0, false, key_file, test_moved},
-    {ASSAY_ALIGNED_NEAR, FUNCTION, AS_ALIGN_NEAR, false, key_file, test_moved},
-    {ASSAY_ALIGNED_SOURCE, LOOP, 0, false, key_function, test_source_and_depth},
-    {ASSAY_ALIGNED_SOURCE, LOOP, 0, false, key_function, test_source},
-    {ASSAY_ALIGNED_OFFSET, LOOP, 0, false, key_function, test_offset},
-    {ASSAY_ALIGNED_NEAR, LOOP, AS_ALIGN_NEAR, false, key_function, test_source_and_depth},
-    {ASSAY_ALIGNED_NEAR, LOOP, AS_ALIGN_NEAR, false, key_function, test_source},
-    {ASSAY_ALIGNED_ORDER, LOOP, 0, false, key_function, test_order},
+    {AS_ALIGNED_LINKAGE, FUNCTION, 0, false, key_linkage, test_linkage_and_file},
+    {AS_ALIGNED_LINKAGE, FUNCTION, 0, false, key_linkage, test_linkage},
+    {AS_ALIGNED_NAME, FUNCTION, 0, false, key_name, test_name},
+    {AS_ALIGNED_NAME, FUNCTION, 0, true, key_name, test_clone},
+    {AS_ALIGNED_SOURCE, FUNCTION, 0, false, key_file, test_moved},
+    {AS_ALIGNED_NEAR, FUNCTION, AS_ALIGN_NEAR, false, key_file, test_moved},
+    {AS_ALIGNED_SOURCE, LOOP, 0, false, key_function, test_source_and_depth},
+    {AS_ALIGNED_SOURCE, LOOP, 0, false, key_function, test_source},
+    {AS_ALIGNED_OFFSET, LOOP, 0, false, key_function, test_offset},
+    {AS_ALIGNED_NEAR, LOOP, AS_ALIGN_NEAR, false, key_function, test_source_and_depth},
+    {AS_ALIGNED_NEAR, LOOP, AS_ALIGN_NEAR, false, key_function, test_source},
+    {AS_ALIGNED_ORDER, LOOP, 0, false, key_function, test_order},
     /* Loops of clones that were joined in one function. */
-    {ASSAY_ALIGNED_SOURCE, LOOP, 0, true, key_function, test_source_and_depth},
-    {ASSAY_ALIGNED_SOURCE, LOOP, 0, false, key_file, test_elsewhere},
+    {AS_ALIGNED_SOURCE, LOOP, 0, true, key_function, test_source_and_depth},
+    {AS_ALIGNED_SOURCE, LOOP, 0, false, key_file, test_elsewhere},
 };
 
 /* Returns the row of the function of a loop, or AS_INDEX_NONE for a function. */
-static uint32_t function_row(const struct align_work *w, const struct as_object *it)
+static uint32_t function_row(const struct align_work *w, const struct as_compared_object *it)
 {
     const uint32_t at =
         it->kind == LOOP ? as_set_find(w->set, FUNCTION, it->function_id) : AS_MAP_NONE;
@@ -264,7 +264,7 @@ static int index_rows(const struct align_work *w, const struct rule *rule, size_
         const uint64_t key =
             row->object->kind == rule->kind ? rule->key(row->object, row->function, 0) : 0;
         if (key && as_index_add(index, key, (uint32_t)i) < 0)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
     }
     return 0;
 }
@@ -273,7 +273,7 @@ static int index_rows(const struct align_work *w, const struct rule *rule, size_
 static void match(const struct align_work *w, const struct rule *rule, const struct as_index *index,
                   size_t object, int64_t below)
 {
-    const struct as_object *it = &w->set->object.at[object];
+    const struct as_compared_object *it = &w->set->object.at[object];
     const uint32_t function = function_row(w, it);
     const uint64_t key = rule->key(it, function, below);
     uint32_t at;
@@ -315,30 +315,30 @@ static int apply_rule(const struct align_work *w, const struct rule *rule, size_
     return rc;
 }
 
-static int add_rest(const struct align_work *w, enum assay_object_kind kind)
+static int add_rest(const struct align_work *w, enum as_object_kind kind)
 {
     for (size_t i = 0; i < w->set->object.n; i++) {
-        const struct as_object *it = &w->set->object.at[i];
+        const struct as_compared_object *it = &w->set->object.at[i];
         if (it->kind != kind || w->row_of[i] != AS_INDEX_NONE)
             continue;
         const struct as_aligned_row row = {.object = it,
                                            .function = function_row(w, it),
                                            .side = w->side,
                                            .taken = w->side + 1,
-                                           .by = ASSAY_ALIGNED_ALONE};
+                                           .by = AS_ALIGNED_ALONE};
         if (as_vec_push(&w->out->row, row) < 0)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
         w->row_of[i] = (uint32_t)(w->out->row.n - 1);
     }
     return 0;
 }
 
-static int align_kind(const struct align_work *w, enum assay_object_kind kind)
+static int align_kind(const struct align_work *w, enum as_object_kind kind)
 {
     const size_t row_n = w->out->row.n;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].kind == kind && apply_rule(w, &rules[i], row_n) < 0)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
     return add_rest(w, kind);
 }
 
@@ -346,24 +346,24 @@ static int align_side(const struct as_set *set, uint32_t side, struct as_alignme
 {
     uint32_t *row_of = as_arena_array(&out->arena, uint32_t, set->object.n + 1);
     if (!row_of)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t i = 0; i < set->object.n; i++)
         row_of[i] = AS_INDEX_NONE;
     out->row_of[side] = row_of;
     const struct align_work w = {.set = set, .out = out, .side = side, .row_of = row_of};
     if (align_kind(&w, FUNCTION) < 0 || align_kind(&w, LOOP) < 0)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     return 0;
 }
 
 /* ---- Versions of a loop -------------------------------------------------------------------- */
 
-static int64_t last_line(const struct as_object *it)
+static int64_t last_line(const struct as_compared_object *it)
 {
     return it->last_line > it->line ? it->last_line : it->line;
 }
 
-static bool share_lines(const struct as_object *a, const struct as_object *b)
+static bool share_lines(const struct as_compared_object *a, const struct as_compared_object *b)
 {
     return same_text(a->file, b->file) && a->line > 0 && b->line > 0 && a->line <= last_line(b) &&
            b->line <= last_line(a);
@@ -378,7 +378,7 @@ static uint32_t whole_of(const struct as_alignment *it, const struct as_index *i
 {
     const uint64_t key = key_function(row->object, row->function, 0);
     uint32_t at;
-    if (row->object->kind != LOOP || row->by != ASSAY_ALIGNED_ALONE || !key)
+    if (row->object->kind != LOOP || row->by != AS_ALIGNED_ALONE || !key)
         return AS_INDEX_NONE;
     for (struct as_probe probe = as_index_probe(index, key);
          (at = as_index_next(index, &probe)) != AS_INDEX_NONE;) {
@@ -395,9 +395,9 @@ static int index_aligned_loops(const struct as_alignment *it, struct as_index *i
     for (size_t i = 0; i < it->row.n; i++) {
         const struct as_aligned_row *row = &it->row.at[i];
         const uint64_t key = key_function(row->object, row->function, 0);
-        if (row->object->kind == LOOP && row->by != ASSAY_ALIGNED_ALONE && key &&
+        if (row->object->kind == LOOP && row->by != AS_ALIGNED_ALONE && key &&
             as_index_add(index, key, (uint32_t)i) < 0)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
     }
     return 0;
 }
@@ -418,12 +418,12 @@ static int join_versions(const struct as_set *side, size_t n, struct as_alignmen
     return rc;
 }
 
-int as_align(const struct as_set *side, size_t n, struct as_alignment *out, struct assay_error *err)
+int as_align(const struct as_set *side, size_t n, struct as_alignment *out, struct as_error *err)
 {
     *out = (struct as_alignment){0};
     as_arena_init(&out->arena);
     out->row_of = as_arena_array(&out->arena, uint32_t *, n);
-    int rc = out->row_of ? 0 : ASSAY_ERR_NOMEM;
+    int rc = out->row_of ? 0 : AS_ERR_NOMEM;
     for (size_t i = 0; rc == 0 && i < n; i++)
         rc = align_side(&side[i], (uint32_t)i, out);
     if (rc == 0)

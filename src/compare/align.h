@@ -13,11 +13,11 @@
 #define AS_ALIGN_NEAR 5
 
 struct as_aligned_row {
-    const struct as_object *object; /* on the first side that has it */
-    uint32_t function;              /* row of the function of a loop, or AS_INDEX_NONE */
-    uint32_t side;                  /* the first side that has it */
-    uint32_t taken;                 /* 1 + the last side that has it */
-    enum assay_aligned by;          /* the weakest rule that aligned an object with the row */
+    const struct as_compared_object *object; /* on the first side that has it */
+    uint32_t function;                       /* row of the function of a loop, or AS_INDEX_NONE */
+    uint32_t side;                           /* the first side that has it */
+    uint32_t taken;                          /* 1 + the last side that has it */
+    enum as_aligned by; /* the weakest rule that aligned an object with the row */
 };
 
 struct as_alignment {
@@ -27,8 +27,7 @@ struct as_alignment {
 };
 
 /* Aligns `n` sets. Their objects must not move until as_alignment_fini. Errors: NOMEM. */
-int as_align(const struct as_set *side, size_t n, struct as_alignment *out,
-             struct assay_error *err);
+int as_align(const struct as_set *side, size_t n, struct as_alignment *out, struct as_error *err);
 void as_alignment_fini(struct as_alignment *alignment);
 
 /* Returns the length in bytes of a demangled name without the suffixes of clones. */

@@ -14,13 +14,13 @@
 #define ALLOWED (1 - AS_STAT_LEVEL)
 
 struct alternation_box {
-    struct assay_alternation result; /* first member: the caller has a pointer to it */
+    struct as_alternation result; /* first member: the caller has a pointer to it */
     struct as_arena arena;
 };
 
 struct alternation_work {
     struct as_set set; /* runs of both commands without failed ones */
-    struct assay_alternation *result;
+    struct as_alternation *result;
     struct as_arena *arena;
     struct as_notes notes;
     struct as_turn *turn;
@@ -29,12 +29,12 @@ struct alternation_work {
 /* Returns the command of a run: 0 for A, 1 for B, -1 for another run. */
 static int side_of(const struct as_run *run)
 {
-    return strcmp(run->kind, "repeat") == 0 ? 0 : strcmp(run->kind, ASSAY_AGAINST) == 0 ? 1 : -1;
+    return strcmp(run->kind, "repeat") == 0 ? 0 : strcmp(run->kind, AS_AGAINST) == 0 ? 1 : -1;
 }
 
 static bool is_of_alternation(const struct as_run *run, void *context)
 {
-    struct assay_alternation *it = context;
+    struct as_alternation *it = context;
     const int side = side_of(run);
 
     if (side < 0)
@@ -50,9 +50,9 @@ static bool is_of_alternation(const struct as_run *run, void *context)
 /* ---- Sides --------------------------------------------------------------------------------- */
 
 static int make_alternation_side(struct alternation_work *w, int number, double *x,
-                                 struct assay_error *err)
+                                 struct as_error *err)
 {
-    struct assay_alternation_side *side = &w->result->side[number];
+    struct as_alternation_side *side = &w->result->side[number];
     size_t n = 0;
 
     side->name = number ? "B" : "A";
@@ -68,21 +68,20 @@ static int make_alternation_side(struct alternation_work *w, int number, double 
     }
     side->repeat_n = (unsigned)n;
     if (n == 1)
-        side->wall_s = assay_measured(x[0], 0, INFINITY, 1);
+        side->wall_s = as_value_measured(x[0], 0, INFINITY, 1);
     if (n > 1) {
         const struct as_estimate it = as_estimate_runs(x, n, 0);
         const double half =
             as_stat_student_quantile(0.5 + AS_STAT_LEVEL / 2, it.freedom) * sqrt(it.variance);
-        side->wall_s = assay_measured(it.mean, fmax(it.mean - half, 0), it.mean + half, it.n);
+        side->wall_s = as_value_measured(it.mean, fmax(it.mean - half, 0), it.mean + half, it.n);
     }
     return 0;
 }
 
-static int make_alternation_runs(struct alternation_work *w, struct assay_error *err)
+static int make_alternation_runs(struct alternation_work *w, struct as_error *err)
 {
     const size_t n = w->set.run.n;
-    struct assay_alternation_run *run =
-        as_arena_array(w->arena, struct assay_alternation_run, n + 1);
+    struct as_alternation_run *run = as_arena_array(w->arena, struct as_alternation_run, n + 1);
     double *x = as_arena_array(&w->set.arena, double, n + 1);
 
     w->turn = as_arena_array(&w->set.arena, struct as_turn, n + 1);
@@ -91,7 +90,7 @@ static int make_alternation_runs(struct alternation_work *w, struct assay_error 
     for (size_t i = 0; i < n; i++) {
         const struct as_run *it = &w->set.run.at[i];
 
-        run[i] = (struct assay_alternation_run){it->id, it->wall_s, side_of(it) == 1};
+        run[i] = (struct as_alternation_run){it->id, it->wall_s, side_of(it) == 1};
         w->turn[i] = (struct as_turn){(double)it->id, it->wall_s, side_of(it) == 1};
     }
     w->result->run = run;
@@ -102,32 +101,32 @@ static int make_alternation_runs(struct alternation_work *w, struct assay_error 
 
 /* ---- The verdict --------------------------------------------------------------------------- */
 
-static enum assay_alternation_verdict verdict_of(const struct as_interval *ratio)
+static enum as_alternation_verdict verdict_of(const struct as_interval *ratio)
 {
     if (ratio->low > 1 || ratio->high < 1)
-        return ratio->low > 1 ? ASSAY_ALTERNATION_SLOWER : ASSAY_ALTERNATION_FASTER;
-    return ratio->low >= 1 - ASSAY_ALTERNATION_EQUAL_PCT / 100.0 &&
-                   ratio->high <= 1 + ASSAY_ALTERNATION_EQUAL_PCT / 100.0
-               ? ASSAY_ALTERNATION_EQUAL
-               : ASSAY_ALTERNATION_OPEN;
+        return ratio->low > 1 ? AS_ALTERNATION_SLOWER : AS_ALTERNATION_FASTER;
+    return ratio->low >= 1 - AS_ALTERNATION_EQUAL_PCT / 100.0 &&
+                   ratio->high <= 1 + AS_ALTERNATION_EQUAL_PCT / 100.0
+               ? AS_ALTERNATION_EQUAL
+               : AS_ALTERNATION_OPEN;
 }
 
-const char *assay_alternation_word(enum assay_alternation_verdict verdict)
+const char *as_alternation_word(enum as_alternation_verdict verdict)
 {
-    static const char *const words[] = {[ASSAY_ALTERNATION_OPEN] = "open",
-                                        [ASSAY_ALTERNATION_FASTER] = "faster",
-                                        [ASSAY_ALTERNATION_SLOWER] = "slower",
-                                        [ASSAY_ALTERNATION_EQUAL] = "equal"};
-    _Static_assert(sizeof words / sizeof *words == ASSAY_ALTERNATION_EQUAL + 1,
+    static const char *const words[] = {[AS_ALTERNATION_OPEN] = "open",
+                                        [AS_ALTERNATION_FASTER] = "faster",
+                                        [AS_ALTERNATION_SLOWER] = "slower",
+                                        [AS_ALTERNATION_EQUAL] = "equal"};
+    _Static_assert(sizeof words / sizeof *words == AS_ALTERNATION_EQUAL + 1,
                    "an entry for each of the enumeration");
     assert((unsigned)verdict < sizeof words / sizeof *words);
     return words[verdict];
 }
 
 /* Failed runs count as done, so the series ends after the planned number of runs. */
-static int judge_alternation(struct alternation_work *w, struct assay_error *err)
+static int judge_alternation(struct alternation_work *w, struct as_error *err)
 {
-    struct assay_alternation *it = w->result;
+    struct as_alternation *it = w->result;
     const size_t a = it->side[0].repeat_n + it->side[0].failed_n,
                  b = it->side[1].repeat_n + it->side[1].failed_n;
     struct as_paired paired;
@@ -144,46 +143,46 @@ static int judge_alternation(struct alternation_work *w, struct assay_error *err
     it->is_look |= it->pair_n == it->planned_n;
     if (isinf(paired.variance))
         return 0;
-    it->difference_pct = assay_measured(100 * expm1(paired.difference), 100 * (ratio.low - 1),
-                                        100 * (ratio.high - 1), (int64_t)w->set.run.n);
+    it->difference_pct = as_value_measured(100 * expm1(paired.difference), 100 * (ratio.low - 1),
+                                           100 * (ratio.high - 1), (int64_t)w->set.run.n);
     it->verdict = verdict_of(&ratio);
     return 0;
 }
 
 /* ---- The whole ----------------------------------------------------------------------------- */
 
-static int read_planned(struct alternation_work *w, struct assay_experiment *experiment,
-                        struct assay_error *err)
+static int read_planned(struct alternation_work *w, struct as_experiment *experiment,
+                        struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc;
 
-    AS_TRY(assay_rows_open(experiment,
-                           "SELECT max(cast(value AS INTEGER)) FROM run_setting"
-                           " WHERE name = '" ASSAY_ALTERNATION_RUNS "'",
-                           &rows, err));
-    rc = assay_rows_next(rows, err);
-    if (rc > 0 && assay_rows_integer(rows, 0) > 0)
-        w->result->planned_n = (size_t)assay_rows_integer(rows, 0);
-    assay_rows_close(&rows);
+    AS_TRY(as_rows_open(experiment,
+                        "SELECT max(cast(value AS INTEGER)) FROM run_setting"
+                        " WHERE name = '" AS_ALTERNATION_RUNS "'",
+                        &rows, err));
+    rc = as_rows_next(rows, err);
+    if (rc > 0 && as_rows_integer(rows, 0) > 0)
+        w->result->planned_n = (size_t)as_rows_integer(rows, 0);
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
 static void note_alternation(struct alternation_work *w)
 {
-    const struct assay_alternation *it = w->result;
+    const struct as_alternation *it = w->result;
 
     for (int i = 0; i < 2; i++)
         if (it->side[i].failed_n)
             as_note(&w->notes, w->arena, "%u run%s of %s failed and %s left out.",
                     it->side[i].failed_n, it->side[i].failed_n == 1 ? "" : "s", it->side[i].name,
                     it->side[i].failed_n == 1 ? "is" : "are");
-    if (it->pair_n < it->planned_n && it->verdict != ASSAY_ALTERNATION_OPEN && it->is_look)
+    if (it->pair_n < it->planned_n && it->verdict != AS_ALTERNATION_OPEN && it->is_look)
         as_note(&w->notes, w->arena,
                 "Ended after %zu of %zu pairs: the answer is certain. The interval is corrected "
                 "for the repeated tests.",
                 it->pair_n, it->planned_n);
-    if (it->verdict == ASSAY_ALTERNATION_OPEN && it->difference_pct.origin)
+    if (it->verdict == AS_ALTERNATION_OPEN && it->difference_pct.origin)
         as_note(&w->notes, w->arena,
                 "It is not known whether they differ: use more pairs, longer runs or a quieter "
                 "host.");
@@ -193,8 +192,8 @@ static const char alternation_method[] =
     "Each run is compared with the neighbouring runs of the other command, on logarithms, so that "
     "slow drift cancels out. Student's t, with its level divided over the repeated tests.";
 
-static int evaluate_alternation(struct alternation_work *w, struct assay_experiment *experiment,
-                                struct assay_error *err)
+static int evaluate_alternation(struct alternation_work *w, struct as_experiment *experiment,
+                                struct as_error *err)
 {
     w->result->method = alternation_method;
     AS_TRY(read_planned(w, experiment, err));
@@ -212,8 +211,8 @@ static bool has_against(const struct as_set *set)
     return false;
 }
 
-int assay_compare_alternation(struct assay_experiment *experiment, struct assay_alternation **out,
-                              struct assay_error *err)
+int as_compare_alternation(struct as_experiment *experiment, struct as_alternation **out,
+                           struct as_error *err)
 {
     struct alternation_work w = {0};
     struct alternation_box *box = NULL;
@@ -232,14 +231,14 @@ int assay_compare_alternation(struct assay_experiment *experiment, struct assay_
         as_set_choose(&w.set, is_of_alternation, w.result);
         rc = evaluate_alternation(&w, experiment, err);
         if (rc < 0)
-            assay_alternation_free(out);
+            as_alternation_free(out);
     }
     as_vec_fini(&w.notes.text);
     as_set_fini(&w.set);
     return rc;
 }
 
-void assay_alternation_free(struct assay_alternation **alternation)
+void as_alternation_free(struct as_alternation **alternation)
 {
     struct alternation_box *box = (struct alternation_box *)(void *)*alternation;
 

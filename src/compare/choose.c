@@ -51,8 +51,8 @@ static int64_t last_run(const struct as_set *set)
     return last;
 }
 
-int as_runs_choose(struct as_set *set, const struct assay_compare_request *request,
-                   unsigned *failed_n, struct assay_error *err)
+int as_runs_choose(struct as_set *set, const struct as_compare_request *request, unsigned *failed_n,
+                   struct as_error *err)
 {
     struct choice choice = {.runs = request->runs};
     if (choice.runs)
@@ -64,12 +64,12 @@ int as_runs_choose(struct as_set *set, const struct assay_compare_request *reque
     as_set_choose(set, is_chosen, &choice);
     *failed_n = choice.failed_n;
     if (!choice.named_n && choice.runs)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "%s: has no run '%s'; use a run number such as 3 or 3-7, or a label "
                             "('assay show %s --view runs' lists them)",
-                            request->name, choice.runs, assay_experiment_path(request->experiment));
+                            request->name, choice.runs, as_experiment_path(request->experiment));
     if (!set->run.n)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+        return as_error_set(err, AS_ERR_NOT_FOUND,
                             "%s: has no successful run; compare others, or run it again",
                             request->name);
     return 0;

@@ -18,24 +18,24 @@
 #include "experiment/experiment.h"
 
 /* The object of a row. */
-struct assay_compared {
-    enum assay_object_kind kind; /* CATEGORY, FUNCTION or LOOP */
-    int64_t id;                  /* in the (first) experiment that has it */
-    const char *name;            /* of a loop: that of its function */
-    const char *where;           /* "heat.c:21-26", a module, or "" */
+struct as_compared {
+    enum as_object_kind kind; /* CATEGORY, FUNCTION or LOOP */
+    int64_t id;               /* in the (first) experiment that has it */
+    const char *name;         /* of a loop: that of its function */
+    const char *where;        /* "heat.c:21-26", a module, or "" */
 };
 
 /* Below this share of the time in every run a category, function or loop has no row. */
-#define ASSAY_COMPARE_LEAST_SHARE 0.001
+#define AS_COMPARE_LEAST_SHARE 0.001
 
 /* From these efficiencies on, per cent, scaling is good or fair. */
-#define ASSAY_EFFICIENCY_GOOD 80
-#define ASSAY_EFFICIENCY_FAIR 50
+#define AS_EFFICIENCY_GOOD 80
+#define AS_EFFICIENCY_FAIR 50
 
 /* ---- Scalability -------------------------------------------------------------------------- */
 
 /* Settings of a run of kind "scale", stored as values of the run. */
-struct assay_scale_setting {
+struct as_scale_setting {
     /* Processes in all; threads of each, 0 = not told, as many as it likes. */
     int64_t nodes, processes, threads;
     bool weak;         /* the problem grows with processes x threads */
@@ -43,10 +43,10 @@ struct assay_scale_setting {
 };
 
 /* Notes the setting of a run; what is not told is not noted. Errors: those of the experiment. */
-int assay_compare_mark(struct assay_experiment *experiment, int64_t run_id,
-                       const struct assay_scale_setting *setting, struct assay_error *err);
+int as_compare_mark(struct as_experiment *experiment, int64_t run_id,
+                    const struct as_scale_setting *setting, struct as_error *err);
 
-struct assay_scale_point {
+struct as_scale_point {
     int64_t run_id; /* the first of its runs */
     const char *label;
     int64_t nodes, processes, threads; /* threads 0: not told */
@@ -55,31 +55,31 @@ struct assay_scale_point {
     size_t base;       /* the point of the same settings that its efficiency is measured against */
     unsigned repeat_n; /* runs that ended well; 0: nothing is known of this point */
     unsigned failed_n;
-    bool oversubscribed;              /* more threads than CPUs of the machine */
-    struct assay_quantity wall_s;     /* mean; unbounded from one run */
-    struct assay_quantity speedup;    /* over the reference; none in weak scaling */
-    struct assay_quantity efficiency; /* 1 = as `base` */
+    bool oversubscribed;                /* more threads than CPUs of the machine */
+    struct as_bounded_value wall_s;     /* mean; unbounded from one run */
+    struct as_bounded_value speedup;    /* over the reference; none in weak scaling */
+    struct as_bounded_value efficiency; /* 1 = as `base` */
 };
 
 /* Arrays have one entry a point. */
-struct assay_scale_row {
-    struct assay_compared object;
-    const struct assay_quantity *time_s;         /* CPU time of all threads */
-    const struct assay_quantity *thread_s;       /* that of the thread with most of it */
-    const struct assay_quantity *speedup;        /* by thread_s; none in weak scaling */
-    const struct assay_quantity *efficiency;     /* by thread_s */
-    const struct assay_quantity *cpu_efficiency; /* by time_s: the work that did not multiply */
+struct as_scale_row {
+    struct as_compared object;
+    const struct as_bounded_value *time_s;         /* CPU time of all threads */
+    const struct as_bounded_value *thread_s;       /* that of the thread with most of it */
+    const struct as_bounded_value *speedup;        /* by thread_s; none in weak scaling */
+    const struct as_bounded_value *efficiency;     /* by thread_s */
+    const struct as_bounded_value *cpu_efficiency; /* by time_s: the work that did not multiply */
 };
 
-struct assay_scalability {
+struct as_scalability {
     bool weak;
     const char *const *varied; /* names of settings that vary besides: "size", "env:NAME" */
     size_t varied_n;
     bool is_flat;     /* no two points of the same settings: efficiencies say nothing */
     size_t reference; /* index of the point that the others are compared with */
-    const struct assay_scale_point *point;
+    const struct as_scale_point *point;
     size_t point_n;
-    const struct assay_scale_row *row; /* categories, functions, loops; each by time */
+    const struct as_scale_row *row; /* categories, functions, loops; each by time */
     size_t row_n;
     const char *method;      /* how the intervals were made: one sentence */
     const char *const *note; /* caveats, as sentences */
@@ -91,47 +91,48 @@ struct assay_scalability {
  * the marked or the smallest point. `*out` is NULL, without error, if there is no such run. Errors:
  * USAGE (no such reference), NOMEM, those of reading.
  */
-int assay_compare_scalability(struct assay_experiment *experiment,
-                              const struct assay_scale_setting *reference,
-                              struct assay_scalability **out, struct assay_error *err);
-void assay_scalability_free(struct assay_scalability **scalability); /* NULL inside is fine */
+int as_compare_scalability(struct as_experiment *experiment,
+                           const struct as_scale_setting *reference, struct as_scalability **out,
+                           struct as_error *err);
+void as_scalability_free(struct as_scalability **scalability); /* NULL inside is fine */
 
 /* ---- Stability ---------------------------------------------------------------------------- */
 
-struct assay_spread {
+struct as_run_spread {
     double min, mean, max, deviation; /* seconds; standard deviation with n - 1 */
-    struct assay_quantity median;     /* seconds; interval by order statistics */
+    struct as_bounded_value median;   /* seconds; interval by order statistics */
     double robust_deviation;          /* from the median absolute deviation */
 };
 
-struct assay_outlier {
+struct as_outlier {
     int64_t run_id;
     double wall_s;
     double score;     /* robust deviations from the median */
     const char *text; /* one sentence */
 };
 
-struct assay_stability_row {
-    struct assay_compared object;
-    struct assay_spread time_s;
+struct as_stability_row {
+    struct as_compared object;
+    struct as_run_spread time_s;
     double deviation_pct; /* of the mean */
     unsigned outlier_n;
 };
 
-struct assay_stability {
+struct as_stability {
     size_t repeat_n; /* runs that ended well, without warm-up */
     unsigned failed_n, warm_up_n;
     const int64_t *run_id; /* in the order in which they ran */
     const double *all_s;   /* wall times of those */
-    struct assay_spread wall_s;
-    const struct assay_outlier *outlier;
+    struct as_run_spread wall_s;
+    const struct as_outlier *outlier;
     size_t outlier_n;
-    struct assay_quantity drift_pct; /* change of the wall time a run, of the median (Theil-Sen) */
-    double drift_p;                  /* Mann-Kendall; above 0.05 there is no drift to speak of */
-    bool two_levels;                 /* the wall times fall in two groups */
-    double level_s[2];               /* their means */
+    struct as_bounded_value
+        drift_pct;     /* change of the wall time a run, of the median (Theil-Sen) */
+    double drift_p;    /* Mann-Kendall; above 0.05 there is no drift to speak of */
+    bool two_levels;   /* the wall times fall in two groups */
+    double level_s[2]; /* their means */
     unsigned level_n[2];
-    const struct assay_stability_row *row; /* categories, functions, loops; each by time */
+    const struct as_stability_row *row; /* categories, functions, loops; each by time */
     size_t row_n;
     const char *method;
     const char *const *note;
@@ -139,51 +140,51 @@ struct assay_stability {
 };
 
 /* Evaluates runs of kind "repeat"; `*out` is NULL if there is none. Errors: NOMEM, reading. */
-int assay_compare_stability(struct assay_experiment *experiment, struct assay_stability **out,
-                            struct assay_error *err);
-void assay_stability_free(struct assay_stability **stability); /* NULL inside is fine */
+int as_compare_stability(struct as_experiment *experiment, struct as_stability **out,
+                         struct as_error *err);
+void as_stability_free(struct as_stability **stability); /* NULL inside is fine */
 
 /* ---- Alternation -------------------------------------------------------------------------- */
 
 /* Kind of the runs of the command that others are run against, in turns. */
-#define ASSAY_AGAINST "against"
+#define AS_AGAINST "against"
 /* Setting of its runs: how many of each were planned. */
-#define ASSAY_ALTERNATION_RUNS "runs"
+#define AS_ALTERNATION_RUNS "runs"
 /* Commands that differ by less for certain are equal. */
-#define ASSAY_ALTERNATION_EQUAL_PCT 1
+#define AS_ALTERNATION_EQUAL_PCT 1
 
-enum assay_alternation_verdict {
-    ASSAY_ALTERNATION_OPEN, /* not known */
-    ASSAY_ALTERNATION_FASTER,
-    ASSAY_ALTERNATION_SLOWER,
-    ASSAY_ALTERNATION_EQUAL
+enum as_alternation_verdict {
+    AS_ALTERNATION_OPEN, /* not known */
+    AS_ALTERNATION_FASTER,
+    AS_ALTERNATION_SLOWER,
+    AS_ALTERNATION_EQUAL
 };
 
-const char *assay_alternation_word(enum assay_alternation_verdict verdict);
+const char *as_alternation_word(enum as_alternation_verdict verdict);
 
-struct assay_alternation_side {
+struct as_alternation_side {
     const char *name, *command; /* "A", "B" */
     int64_t run_id;             /* the first that ended well; 0: none */
     unsigned repeat_n, failed_n;
-    struct assay_quantity wall_s; /* mean */
+    struct as_bounded_value wall_s; /* mean */
 };
 
-struct assay_alternation_run {
+struct as_alternation_run {
     int64_t run_id;
     double wall_s;
     bool is_b;
 };
 
-struct assay_alternation {
-    struct assay_alternation_side side[2];
+struct as_alternation {
+    struct as_alternation_side side[2];
     size_t pair_n, planned_n; /* runs of each, those that failed too */
     bool is_look;             /* a series may end here */
     /* Of B to A; that it is 0; of the former the interval keeps its level for having been looked
      * at before. */
-    struct assay_quantity difference_pct;
+    struct as_bounded_value difference_pct;
     double p;
-    enum assay_alternation_verdict verdict;  /* B is ... than A */
-    const struct assay_alternation_run *run; /* that ended well, as they came */
+    enum as_alternation_verdict verdict;  /* B is ... than A */
+    const struct as_alternation_run *run; /* that ended well, as they came */
     size_t run_n;
     const char *method;
     const char *const *note;
@@ -194,15 +195,15 @@ struct assay_alternation {
  * Evaluates alternating runs of kind "repeat" (A) and "against" (B); `*out` is NULL without the
  * latter. Errors: NOMEM, those of reading.
  */
-int assay_compare_alternation(struct assay_experiment *experiment, struct assay_alternation **out,
-                              struct assay_error *err);
-void assay_alternation_free(struct assay_alternation **alternation); /* NULL inside is fine */
+int as_compare_alternation(struct as_experiment *experiment, struct as_alternation **out,
+                           struct as_error *err);
+void as_alternation_free(struct as_alternation **alternation); /* NULL inside is fine */
 
 /* ---- Comparison --------------------------------------------------------------------------- */
 
 /* One side: all chosen runs of an experiment are repetitions of each other. */
-struct assay_compare_request {
-    struct assay_experiment *experiment;
+struct as_compare_request {
+    struct as_experiment *experiment;
     const char *name; /* as the user wrote it */
     /* NULL: the runs of kind "repeat", or where there are none the last run. Else "3" (a run),
      * "3-7" (runs), or the label of runs. */
@@ -210,7 +211,7 @@ struct assay_compare_request {
 };
 
 /* X(NAME, word): by what two objects were found to be the same. */
-#define ASSAY_ALIGNED_LIST(X)                                                                      \
+#define AS_ALIGNED_LIST(X)                                                                         \
     X(ALONE, "alone") /* only one side has it */                                                   \
     X(LINKAGE, "linkage name")                                                                     \
     X(NAME, "name")                /* readable, without suffixes of clones */                      \
@@ -219,18 +220,18 @@ struct assay_compare_request {
     X(NEAR, "near lines")                                                                          \
     X(ORDER, "order") /* the same place among the loops of the function */
 
-enum assay_aligned {
-#define ASSAY_ALIGNED_ENUM(name, word) ASSAY_ALIGNED_##name,
-    ASSAY_ALIGNED_LIST(ASSAY_ALIGNED_ENUM)
-#undef ASSAY_ALIGNED_ENUM
+enum as_aligned {
+#define AS_ALIGNED_ENUM(name, word) AS_ALIGNED_##name,
+    AS_ALIGNED_LIST(AS_ALIGNED_ENUM)
+#undef AS_ALIGNED_ENUM
 };
 
-const char *assay_aligned_word(enum assay_aligned by);
+const char *as_aligned_word(enum as_aligned by);
 
-enum assay_code_change {
-    ASSAY_CODE_UNKNOWN, /* of one of both the instructions were not kept */
-    ASSAY_CODE_SAME,    /* the same operations in the same order */
-    ASSAY_CODE_DIFFERS
+enum as_code_change {
+    AS_CODE_UNKNOWN, /* of one of both the instructions were not kept */
+    AS_CODE_SAME,    /* the same operations in the same order */
+    AS_CODE_DIFFERS
 };
 
 /*
@@ -238,57 +239,57 @@ enum assay_code_change {
  * values have one entry per side. NULL or origin 0: unknown, or a missing variable or library.
  * "varies": the runs or versions of the side differ.
  */
-struct assay_compare_fact {
+struct as_compare_fact {
     const char *topic; /* machine, environment, library, ...; of a row: compiler, code, calls ... */
     const char *name, *title;
-    const char *unit;                   /* of the values; NULL: it is a text */
-    const char *const *text;            /* as it is shown, without the unit */
-    const struct assay_quantity *value; /* NULL: it is a text */
+    const char *unit;                     /* of the values; NULL: it is a text */
+    const char *const *text;              /* as it is shown, without the unit */
+    const struct as_bounded_value *value; /* NULL: it is a text */
 };
 
-struct assay_compare_side {
+struct as_compare_side {
     const char *name, *experiment, *command, *host, *event;
     int64_t run_id; /* the first of its runs */
     int64_t rate_hz;
     unsigned repeat_n, failed_n;
-    struct assay_quantity wall_s;
-    struct assay_quantity
+    struct as_bounded_value wall_s;
+    struct as_bounded_value
         difference_pct;        /* of the wall time to the first side; none on the first */
     bool is_slower, is_faster; /* the interval of that has one sign */
     bool in_turns;             /* with the first side: their wall times are compared in pairs */
 };
 
 /* An object on one side, compared with the first side that has it. */
-struct assay_compare_cell {
-    struct assay_quantity time_s;         /* mean of the runs; none: this side does not have it */
-    struct assay_quantity difference_pct; /* none on the first side, or where there is no ratio */
+struct as_compare_cell {
+    struct as_bounded_value time_s;         /* mean of the runs; none: this side does not have it */
+    struct as_bounded_value difference_pct; /* none on the first side, or where there is no ratio */
     double p;              /* adjusted for many comparisons; NAN: not tested, too few samples */
     bool significant;      /* p <= 0.05 */
     int64_t instruction_n; /* static; -1 = not known */
-    enum assay_code_change code;
+    enum as_code_change code;
     /* Differences, the most significant first: "-O2 -> -O3", "26 -> 27 instructions". */
     const char *const *differs;
     size_t differs_n;
 };
 
-struct assay_compare_row {
-    struct assay_compared object;
-    enum assay_aligned aligned_by;         /* the weakest of the sides */
-    const struct assay_compare_cell *cell; /* one a side */
-    const struct assay_compare_fact *fact; /* that differ on any two sides */
+struct as_compare_row {
+    struct as_compared object;
+    enum as_aligned aligned_by;         /* the weakest of the sides */
+    const struct as_compare_cell *cell; /* one a side */
+    const struct as_compare_fact *fact; /* that differ on any two sides */
     size_t fact_n;
     /* For an analysed loop: cycles, vectorisation and others, equal or not, and the limit. */
-    const struct assay_compare_fact *cqa;
+    const struct as_compare_fact *cqa;
     size_t cqa_n;
 };
 
-struct assay_comparison {
-    const struct assay_compare_side *side;
+struct as_comparison {
+    const struct as_compare_side *side;
     size_t side_n;
-    const struct assay_compare_row *row; /* functions, then loops; largest change first */
+    const struct as_compare_row *row; /* functions, then loops; largest change first */
     size_t row_n;
-    size_t tested_n, significant_n;        /* pairs of a row and a side */
-    const struct assay_compare_fact *fact; /* of machine, environment, libraries, ... that differ */
+    size_t tested_n, significant_n;     /* pairs of a row and a side */
+    const struct as_compare_fact *fact; /* of machine, environment, libraries, ... that differ */
     size_t fact_n;
     const char *method;
     const char *const *note; /* caveats: other hosts, events, rates */
@@ -299,8 +300,8 @@ struct assay_comparison {
  * Compares `n` >= 2 sides; the first is the one the others are measured against. Errors: USAGE (no
  * such run), NOT_FOUND (no run that ended), NOMEM, those of reading.
  */
-int assay_compare_experiments(const struct assay_compare_request *side, size_t n,
-                              struct assay_comparison **out, struct assay_error *err);
-void assay_comparison_free(struct assay_comparison **comparison); /* NULL inside is fine */
+int as_compare_experiments(const struct as_compare_request *side, size_t n,
+                           struct as_comparison **out, struct as_error *err);
+void as_comparison_free(struct as_comparison **comparison); /* NULL inside is fine */
 
 #endif

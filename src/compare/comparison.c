@@ -13,21 +13,21 @@
 #include "compare/comparison.h"
 
 /* Objects with fewer samples on both sides together are not tested. */
-#define SAMPLES_FEWEST (2 * ASSAY_FEW_SAMPLES)
+#define SAMPLES_FEWEST (2 * AS_FEW_SAMPLES)
 #define SIGNIFICANT    (1 - AS_STAT_LEVEL)
 
 struct box {
-    struct assay_comparison result; /* first member: the caller has a pointer to it */
+    struct as_comparison result; /* first member: the caller has a pointer to it */
     struct as_arena arena;
 };
 
-const char *assay_aligned_word(enum assay_aligned by)
+const char *as_aligned_word(enum as_aligned by)
 {
     switch (by) {
 #define ALIGNED_WORD(name, word)                                                                   \
-    case ASSAY_ALIGNED_##name:                                                                     \
+    case AS_ALIGNED_##name:                                                                        \
         return word;
-        ASSAY_ALIGNED_LIST(ALIGNED_WORD)
+        AS_ALIGNED_LIST(ALIGNED_WORD)
 #undef ALIGNED_WORD
     default:
         return "?";
@@ -36,7 +36,7 @@ const char *assay_aligned_word(enum assay_aligned by)
 
 /* ---- Reading the sides ------------------------------------------------------------------ */
 
-static int list_repeats(struct as_comparison_work *w, size_t side, struct assay_error *err)
+static int list_repeats(struct as_comparison_work *w, size_t side, struct as_error *err)
 {
     const size_t n = w->set[side].run.n;
     uint32_t *run = as_arena_array(&w->scratch, uint32_t, n);
@@ -48,11 +48,11 @@ static int list_repeats(struct as_comparison_work *w, size_t side, struct assay_
     return 0;
 }
 
-static int read_sides(struct as_comparison_work *w, struct assay_error *err)
+static int read_sides(struct as_comparison_work *w, struct as_error *err)
 {
     size_t most = 1;
     for (size_t i = 0; i < w->side_n; i++) {
-        struct assay_experiment *experiment = w->request[i].experiment;
+        struct as_experiment *experiment = w->request[i].experiment;
         AS_TRY(as_set_runs(&w->set[i], experiment, err));
         AS_TRY(as_runs_choose(&w->set[i], &w->request[i], &w->failed_n[i], err));
         AS_TRY(list_repeats(w, i, err));
@@ -68,10 +68,10 @@ static int read_sides(struct as_comparison_work *w, struct assay_error *err)
 /* ---- Parts: the costs of a row on a side --------------------------------------------------- */
 
 /* Adds a clone or version to its row: costs and digests of code are sums. */
-static int add_part(struct as_comparison_work *w, size_t side, const struct as_object *object,
-                    size_t row)
+static int add_part(struct as_comparison_work *w, size_t side,
+                    const struct as_compared_object *object, size_t row)
 {
-    struct as_object *part = &w->part[row * w->side_n + side];
+    struct as_compared_object *part = &w->part[row * w->side_n + side];
     const size_t run_n = w->set[side].run.n;
     if (!part->cost) {
         *part = *object;
@@ -79,7 +79,7 @@ static int add_part(struct as_comparison_work *w, size_t side, const struct as_o
     }
     struct as_cost *sum = as_arena_array(&w->scratch, struct as_cost, run_n);
     if (!sum)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t i = 0; i < run_n; i++) {
         sum[i] = part->cost[i];
         sum[i].time_s += object->cost[i].time_s;
@@ -94,9 +94,10 @@ static int add_part(struct as_comparison_work *w, size_t side, const struct as_o
     return 0;
 }
 
-static int make_parts(struct as_comparison_work *w, struct assay_error *err)
+static int make_parts(struct as_comparison_work *w, struct as_error *err)
 {
-    w->part = as_arena_array(&w->scratch, struct as_object, w->alignment.row.n * w->side_n + 1);
+    w->part =
+        as_arena_array(&w->scratch, struct as_compared_object, w->alignment.row.n * w->side_n + 1);
     if (!w->part)
         return as_error_nomem(err, "what is compared");
     for (size_t s = 0; s < w->side_n; s++)
@@ -111,26 +112,27 @@ static int make_parts(struct as_comparison_work *w, struct assay_error *err)
 
 /* ---- Cells --------------------------------------------------------------------------------- */
 
-static enum assay_code_change code_change(const struct as_object *a, const struct as_object *b)
+static enum as_code_change code_change(const struct as_compared_object *a,
+                                       const struct as_compared_object *b)
 {
     if (!a->own_n || !b->own_n)
-        return ASSAY_CODE_UNKNOWN;
-    return a->own_n == b->own_n && a->digest == b->digest ? ASSAY_CODE_SAME : ASSAY_CODE_DIFFERS;
+        return AS_CODE_UNKNOWN;
+    return a->own_n == b->own_n && a->digest == b->digest ? AS_CODE_SAME : AS_CODE_DIFFERS;
 }
 
-static int64_t instructions_of(const struct as_object *it)
+static int64_t instructions_of(const struct as_compared_object *it)
 {
     return it->instruction_n >= 0 ? it->instruction_n : it->own_n > 0 ? it->own_n : -1;
 }
 
 static struct as_estimate estimate(struct as_comparison_work *w, size_t side,
-                                   const struct as_object *part)
+                                   const struct as_compared_object *part)
 {
     return as_repeats_estimate(&w->set[side], part, &w->repeats[side], AS_COST_TIME, w->x);
 }
 
-static void compare_cell(struct as_comparison_work *w, const struct as_object *part, size_t base,
-                         size_t side, struct assay_compare_cell *cell)
+static void compare_cell(struct as_comparison_work *w, const struct as_compared_object *part,
+                         size_t base, size_t side, struct as_compare_cell *cell)
 {
     const struct as_estimate a = estimate(w, base, &part[base]), b = estimate(w, side, &part[side]);
     const int64_t samples = as_repeats_samples(&part[base], &w->repeats[base]) +
@@ -141,12 +143,12 @@ static void compare_cell(struct as_comparison_work *w, const struct as_object *p
     cell->code = code_change(&part[base], &part[side]);
 }
 
-static void make_cells(struct as_comparison_work *w, const struct as_object *part,
-                       struct assay_compare_cell *cell)
+static void make_cells(struct as_comparison_work *w, const struct as_compared_object *part,
+                       struct as_compare_cell *cell)
 {
     size_t base = w->side_n;
     for (size_t s = 0; s < w->side_n; s++) {
-        cell[s] = (struct assay_compare_cell){.p = NAN, .instruction_n = -1};
+        cell[s] = (struct as_compare_cell){.p = NAN, .instruction_n = -1};
         if (!part[s].cost)
             continue;
         cell[s].time_s =
@@ -161,21 +163,21 @@ static void make_cells(struct as_comparison_work *w, const struct as_object *par
 
 /* ---- Rows ---------------------------------------------------------------------------------- */
 
-static bool is_large(const struct as_comparison_work *w, const struct as_object *part)
+static bool is_large(const struct as_comparison_work *w, const struct as_compared_object *part)
 {
     for (size_t s = 0; s < w->side_n; s++)
-        if (part[s].cost && as_object_share(&w->set[s], &part[s]) >= ASSAY_COMPARE_LEAST_SHARE)
+        if (part[s].cost && as_object_share(&w->set[s], &part[s]) >= AS_COMPARE_LEAST_SHARE)
             return true;
     return false;
 }
 
 /* Makes the row of the result. `aligned_by` has a meaning only if several sides have the object. */
-static int make_row(struct as_comparison_work *w, size_t at, struct assay_compare_row *row,
-                    struct assay_compare_cell *cell, struct assay_error *err)
+static int make_row(struct as_comparison_work *w, size_t at, struct as_compare_row *row,
+                    struct as_compare_cell *cell, struct as_error *err)
 {
     const struct as_aligned_row *aligned = &w->alignment.row.at[at];
     make_cells(w, &w->part[at * w->side_n], cell);
-    *row = (struct assay_compare_row){.aligned_by = aligned->by, .cell = cell};
+    *row = (struct as_compare_row){.aligned_by = aligned->by, .cell = cell};
     const struct as_object_facts *code_facts = &w->code_facts[at * w->side_n];
     if (as_compare_fill_row(w->arena, code_facts, w->side_n, row, cell) < 0 ||
         as_loop_code_compare(w->arena, code_facts, w->side_n, row) < 0)
@@ -183,12 +185,12 @@ static int make_row(struct as_comparison_work *w, size_t at, struct assay_compar
     return as_compared_of(w->arena, aligned->object, &row->object, err);
 }
 
-static int make_rows(struct as_comparison_work *w, struct assay_error *err)
+static int make_rows(struct as_comparison_work *w, struct as_error *err)
 {
     const size_t n = w->alignment.row.n;
-    struct assay_compare_row *row = as_arena_array(w->arena, struct assay_compare_row, n + 1);
-    struct assay_compare_cell *cell =
-        as_arena_array(w->arena, struct assay_compare_cell, n * w->side_n + 1);
+    struct as_compare_row *row = as_arena_array(w->arena, struct as_compare_row, n + 1);
+    struct as_compare_cell *cell =
+        as_arena_array(w->arena, struct as_compare_cell, n * w->side_n + 1);
     if (!row || !cell)
         return as_error_nomem(err, "the rows of a comparison");
     w->result->row = row;
@@ -204,17 +206,17 @@ static int make_rows(struct as_comparison_work *w, struct assay_error *err)
 /* ---- Significance -------------------------------------------------------------------------- */
 
 struct family {
-    struct assay_compare_cell **cell;
+    struct as_compare_cell **cell;
     double *p, *adjusted;
     size_t *order;
     size_t n;
 };
 
-static void decide(struct assay_comparison *result, const struct family *family)
+static void decide(struct as_comparison *result, const struct family *family)
 {
     as_benjamini_hochberg(family->p, family->n, family->order, family->adjusted);
     for (size_t i = 0; i < family->n; i++) {
-        struct assay_compare_cell *cell = family->cell[i];
+        struct as_compare_cell *cell = family->cell[i];
         cell->p = family->adjusted[i];
         cell->significant = cell->p <= SIGNIFICANT;
         result->tested_n += !isnan(cell->p);
@@ -226,10 +228,10 @@ static void decide(struct assay_comparison *result, const struct family *family)
  * Tests all functions and loops on all sides as one family. At most 5 % of the significant
  * differences are false. At most 5 % of comparisons between equal programs find a difference.
  */
-static int find_significant(struct as_comparison_work *w, struct assay_error *err)
+static int find_significant(struct as_comparison_work *w, struct as_error *err)
 {
     const size_t n = w->result->row_n * w->side_n;
-    struct family family = {.cell = as_arena_array(&w->scratch, struct assay_compare_cell *, n + 1),
+    struct family family = {.cell = as_arena_array(&w->scratch, struct as_compare_cell *, n + 1),
                             .p = as_arena_array(&w->scratch, double, n + 1),
                             .adjusted = as_arena_array(&w->scratch, double, n + 1),
                             .order = as_arena_array(&w->scratch, size_t, n + 1),
@@ -237,8 +239,8 @@ static int find_significant(struct as_comparison_work *w, struct assay_error *er
     if (!family.cell || !family.p || !family.adjusted || !family.order)
         return as_error_nomem(err, "the rows of a comparison");
     for (size_t i = 0; i < n; i++) {
-        const struct assay_compare_row *row = &w->result->row[i / w->side_n];
-        family.cell[i] = (struct assay_compare_cell *)(uintptr_t)&row->cell[i % w->side_n];
+        const struct as_compare_row *row = &w->result->row[i / w->side_n];
+        family.cell[i] = (struct as_compare_cell *)(uintptr_t)&row->cell[i % w->side_n];
         family.p[i] = family.cell[i]->p;
     }
     decide(w->result, &family);
@@ -246,20 +248,20 @@ static int find_significant(struct as_comparison_work *w, struct assay_error *er
 }
 
 /* Returns the difference between the first and the last side in s; a missing time counts as 0. */
-static double change_s(const struct assay_compare_row *row, size_t side_n)
+static double change_s(const struct as_compare_row *row, size_t side_n)
 {
-    const struct assay_quantity *first = &row->cell[0].time_s,
-                                *last = &row->cell[side_n - 1].time_s;
+    const struct as_bounded_value *first = &row->cell[0].time_s,
+                                  *last = &row->cell[side_n - 1].time_s;
     return fabs((last->origin ? last->value : 0) - (first->origin ? first->value : 0));
 }
 
 static int by_change(const void *a, const void *b, void *context)
 {
-    const struct assay_compare_row *x = a, *y = b;
+    const struct as_compare_row *x = a, *y = b;
     const size_t n = *(const size_t *)context;
     const double cx = change_s(x, n), cy = change_s(y, n);
     if (x->object.kind != y->object.kind)
-        return x->object.kind == ASSAY_OBJECT_FUNCTION ? -1 : 1;
+        return x->object.kind == AS_OBJECT_FUNCTION ? -1 : 1;
     if (cx != cy)
         return cx < cy ? 1 : -1;
     return (x->object.id > y->object.id) - (x->object.id < y->object.id);
@@ -269,7 +271,7 @@ static int by_change(const void *a, const void *b, void *context)
 
 static void note_differences(struct as_comparison_work *w)
 {
-    const struct assay_compare_side *side = w->result->side;
+    const struct as_compare_side *side = w->result->side;
     for (size_t s = 1; s < w->side_n; s++) {
         if (strcmp(side[0].host, side[s].host) != 0)
             as_note(&w->notes, w->arena,
@@ -334,7 +336,7 @@ static const char method[] =
     "Welch's test on logarithms, over repetitions, or over the samples of a single run; "
     "significant at 5 % after the correction of Benjamini and Hochberg for many comparisons.";
 
-static int fill_comparison(struct as_comparison_work *w, struct assay_error *err)
+static int fill_comparison(struct as_comparison_work *w, struct as_error *err)
 {
     w->result->method = method;
     AS_TRY(read_sides(w, err));
@@ -351,7 +353,7 @@ static int fill_comparison(struct as_comparison_work *w, struct assay_error *err
     return as_notes_take(&w->notes, w->arena, &w->result->note, &w->result->note_n, err);
 }
 
-static int set_up(struct as_comparison_work *w, struct assay_error *err)
+static int set_up(struct as_comparison_work *w, struct as_error *err)
 {
     w->set = as_arena_array(&w->scratch, struct as_set, w->side_n);
     w->repeats = as_arena_array(&w->scratch, struct as_repeats, w->side_n);
@@ -372,8 +374,8 @@ static void tear_down(struct as_comparison_work *w)
     as_arena_fini(&w->scratch);
 }
 
-int assay_compare_experiments(const struct assay_compare_request *side, size_t n,
-                              struct assay_comparison **out, struct assay_error *err)
+int as_compare_experiments(const struct as_compare_request *side, size_t n,
+                           struct as_comparison **out, struct as_error *err)
 {
     struct as_comparison_work w = {.request = side, .side_n = n};
     struct box *box = as_calloc(1, sizeof *box);
@@ -385,18 +387,18 @@ int assay_compare_experiments(const struct assay_compare_request *side, size_t n
     as_arena_init(&w.alignment.arena);
     w.arena = &box->arena;
     w.result = *out = &box->result;
-    int rc =
-        n < 2 ? as_error_set(err, ASSAY_ERR_USAGE, "compare: only one experiment; use two or more")
-              : set_up(&w, err);
+    int rc = n < 2
+                 ? as_error_set(err, AS_ERR_USAGE, "compare: only one experiment; use two or more")
+                 : set_up(&w, err);
     if (rc == 0)
         rc = fill_comparison(&w, err);
     tear_down(&w);
     if (rc < 0)
-        assay_comparison_free(out);
+        as_comparison_free(out);
     return rc;
 }
 
-void assay_comparison_free(struct assay_comparison **comparison)
+void as_comparison_free(struct as_comparison **comparison)
 {
     struct box *box = (struct box *)(void *)*comparison;
     if (box)

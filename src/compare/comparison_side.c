@@ -9,21 +9,21 @@
 
 #include "compare/comparison.h"
 
-struct assay_quantity as_difference_pct(const struct as_difference *it, int64_t n)
+struct as_bounded_value as_difference_pct(const struct as_difference *it, int64_t n)
 {
     if (isnan(it->ratio))
-        return (struct assay_quantity){0};
-    return assay_derived(100 * (it->ratio - 1), 100 * (it->interval.low - 1),
-                         100 * (it->interval.high - 1), n);
+        return (struct as_bounded_value){0};
+    return as_value_derived(100 * (it->ratio - 1), 100 * (it->interval.low - 1),
+                            100 * (it->interval.high - 1), n);
 }
 
-static int make_side(struct as_comparison_work *w, size_t s, struct assay_compare_side *out,
-                     struct assay_error *err)
+static int make_side(struct as_comparison_work *w, size_t s, struct as_compare_side *out,
+                     struct as_error *err)
 {
     const struct as_run *run = &w->set[s].run.at[0];
-    *out = (struct assay_compare_side){
+    *out = (struct as_compare_side){
         .name = as_set_text(w->arena, w->request[s].name),
-        .experiment = as_set_text(w->arena, assay_experiment_path(w->request[s].experiment)),
+        .experiment = as_set_text(w->arena, as_experiment_path(w->request[s].experiment)),
         .command = as_set_text(w->arena, run->command ? run->command : ""),
         .host = as_set_text(w->arena, run->host ? run->host : ""),
         .event = as_set_text(w->arena, run->event ? run->event : ""),
@@ -80,8 +80,8 @@ static bool compare_turns(struct as_comparison_work *w, size_t side, struct as_d
     struct as_turn *turn = as_arena_array(&w->scratch, struct as_turn, n);
     struct as_paired it;
     double p;
-    if (!turn || strcmp(assay_experiment_path(w->request[0].experiment),
-                        assay_experiment_path(w->request[side].experiment)) != 0)
+    if (!turn || strcmp(as_experiment_path(w->request[0].experiment),
+                        as_experiment_path(w->request[side].experiment)) != 0)
         return false;
     if (!list_turns(w, side, turn) || as_paired_of(turn, n, &it) < 0 || isinf(it.variance))
         return false;
@@ -91,7 +91,7 @@ static bool compare_turns(struct as_comparison_work *w, size_t side, struct as_d
     return true;
 }
 
-static void compare_walls(struct as_comparison_work *w, struct assay_compare_side *side)
+static void compare_walls(struct as_comparison_work *w, struct as_compare_side *side)
 {
     struct as_estimate first = {0};
     for (size_t s = 0; s < w->side_n; s++) {
@@ -111,10 +111,9 @@ static void compare_walls(struct as_comparison_work *w, struct assay_compare_sid
     }
 }
 
-int as_comparison_sides(struct as_comparison_work *w, struct assay_error *err)
+int as_comparison_sides(struct as_comparison_work *w, struct as_error *err)
 {
-    struct assay_compare_side *side =
-        as_arena_array(w->arena, struct assay_compare_side, w->side_n);
+    struct as_compare_side *side = as_arena_array(w->arena, struct as_compare_side, w->side_n);
     if (!side)
         return as_error_nomem(err, "the sides of a comparison");
     for (size_t s = 0; s < w->side_n; s++)

@@ -126,24 +126,24 @@ void as_benjamini_hochberg(const double *p, size_t n, size_t *order, double *adj
 
 /* ---- Quantities ---------------------------------------------------------------------------- */
 
-struct assay_quantity as_ratio(struct assay_quantity a, struct assay_quantity b)
+struct as_bounded_value as_ratio(struct as_bounded_value a, struct as_bounded_value b)
 {
     const int64_t n = a.n < b.n ? a.n : b.n;
     if (!a.origin || !b.origin || !(b.value > 0) || a.value < 0)
-        return (struct assay_quantity){0};
+        return (struct as_bounded_value){0};
     const double ratio = a.value / b.value;
     if (!(a.value > 0))
-        return assay_derived(0, 0, b.low > 0 ? a.high / b.low : INFINITY, n);
+        return as_value_derived(0, 0, b.low > 0 ? a.high / b.low : INFINITY, n);
     const double a_low = a.low > 0 ? log(a.value / a.low) : INFINITY;
     const double b_low = b.low > 0 ? log(b.value / b.low) : INFINITY;
     const double a_high = log(a.high / a.value), b_high = log(b.high / b.value);
-    return assay_derived(ratio, ratio * exp(-hypot(a_low, b_high)),
-                         ratio * exp(hypot(a_high, b_low)), n);
+    return as_value_derived(ratio, ratio * exp(-hypot(a_low, b_high)),
+                            ratio * exp(hypot(a_high, b_low)), n);
 }
 
-struct assay_quantity as_times(struct assay_quantity x, double factor)
+struct as_bounded_value as_times(struct as_bounded_value x, double factor)
 {
     if (!x.origin)
         return x;
-    return assay_derived(x.value * factor, x.low * factor, x.high * factor, x.n);
+    return as_value_derived(x.value * factor, x.low * factor, x.high * factor, x.n);
 }

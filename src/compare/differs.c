@@ -28,7 +28,7 @@ static void merge_code_text(const char **code_facts, const char *text)
         *code_facts = !*code_facts || strcmp(*code_facts, text) == 0 ? text : AS_VARIES;
 }
 
-static bool is_alike(const struct assay_quantity *a, const struct assay_quantity *b)
+static bool is_alike(const struct as_bounded_value *a, const struct as_bounded_value *b)
 {
     return a->low <= b->high && b->low <= a->high;
 }
@@ -46,7 +46,7 @@ static int merge_code_value(struct as_object_facts *code_facts, const struct as_
     }
     there = as_arena_array(arena, struct as_code_value, 1);
     if (!there)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     *there = *value;
     there->next = code_facts->value;
     code_facts->value = there;
@@ -71,14 +71,14 @@ static int merge_code_called(struct as_object_facts *code_facts, const struct as
     }
     there = as_arena_array(arena, struct as_called, 1);
     if (!there)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     *there = *called;
     there->next = code_facts->called;
     code_facts->called = there;
     return 0;
 }
 
-static double time_of(const struct as_set *set, const struct as_object *it)
+static double time_of(const struct as_set *set, const struct as_compared_object *it)
 {
     double sum = 0;
     for (size_t i = 0; it->cost && i < set->run.n; i++)
@@ -86,14 +86,15 @@ static double time_of(const struct as_set *set, const struct as_object *it)
     return sum;
 }
 
-static int merge_code_object(struct as_object_facts *code_facts, const struct as_object *object,
-                             bool counts, struct as_arena *arena)
+static int merge_code_object(struct as_object_facts *code_facts,
+                             const struct as_compared_object *object, bool counts,
+                             struct as_arena *arena)
 {
     code_facts->is_there = true;
     code_facts->inclusive_n += object->inclusive_n;
     for (const struct as_called *it = object->called; it; it = it->next)
         if (merge_code_called(code_facts, it, arena) < 0)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
     if (!counts)
         return 0;
     merge_code_text(&code_facts->compiler, object->compiler);
@@ -101,27 +102,28 @@ static int merge_code_object(struct as_object_facts *code_facts, const struct as
     merge_code_text(&code_facts->versions, object->versions);
     for (const struct as_code_value *it = object->value; it; it = it->next)
         if (merge_code_value(code_facts, it, arena) < 0)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
     return 0;
 }
 
 int as_fact_of(const struct as_set *set, size_t n, const struct as_alignment *alignment,
-               const struct as_object *part, struct as_arena *arena, struct as_object_facts **out)
+               const struct as_compared_object *part, struct as_arena *arena,
+               struct as_object_facts **out)
 {
     struct as_object_facts *code_facts = *out =
         as_arena_array(arena, struct as_object_facts, alignment->row.n * n + 1);
     if (!code_facts)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t s = 0; s < n; s++) {
         for (size_t i = 0; i < set[s].object.n; i++) {
-            const struct as_object *it = &set[s].object.at[i];
+            const struct as_compared_object *it = &set[s].object.at[i];
             const size_t row = alignment->row_of[s][i], at = row * n + s;
             if (row == AS_INDEX_NONE)
                 continue;
             const double whole = time_of(&set[s], &part[at]);
             if (merge_code_object(&code_facts[at], it, time_of(&set[s], it) >= LEAST_PART * whole,
                                   arena) < 0)
-                return ASSAY_ERR_NOMEM;
+                return AS_ERR_NOMEM;
         }
     }
     return 0;
@@ -131,17 +133,17 @@ int as_fact_of(const struct as_set *set, size_t n, const struct as_alignment *al
 
 /* A fact with its rank; low ranks come first. `bound`: intervals of CALL_LEVEL for calls. */
 struct fact_fact {
-    struct assay_compare_fact fact;
+    struct as_compare_fact fact;
     double order;
     const char **text;
-    struct assay_quantity *value, *bound;
+    struct as_bounded_value *value, *bound;
 };
 
 struct row_comparison {
     struct as_arena *arena;
     const struct as_object_facts *code_facts;
     size_t n, base;
-    struct assay_compare_cell *cell;
+    struct as_compare_cell *cell;
     AS_VEC(struct fact_fact) fact;
 };
 
@@ -165,14 +167,14 @@ static struct fact_fact *new_fact(struct row_comparison *t, const char *topic, c
                                   const char *title, const char *unit)
 {
     struct fact_fact it = {.text = as_arena_array(t->arena, const char *, t->n)};
-    it.fact = (struct assay_compare_fact){.topic = as_set_text(t->arena, topic),
-                                          .name = as_set_text(t->arena, name),
-                                          .title = as_set_text(t->arena, title),
-                                          .unit = as_set_text(t->arena, unit),
-                                          .text = it.text};
+    it.fact = (struct as_compare_fact){.topic = as_set_text(t->arena, topic),
+                                       .name = as_set_text(t->arena, name),
+                                       .title = as_set_text(t->arena, title),
+                                       .unit = as_set_text(t->arena, unit),
+                                       .text = it.text};
     if (unit) {
-        it.value = as_arena_array(t->arena, struct assay_quantity, t->n);
-        it.bound = as_arena_array(t->arena, struct assay_quantity, t->n);
+        it.value = as_arena_array(t->arena, struct as_bounded_value, t->n);
+        it.bound = as_arena_array(t->arena, struct as_bounded_value, t->n);
         it.fact.value = it.value;
     }
     if (!it.text || !it.fact.topic || !it.fact.name || !it.fact.title ||
@@ -213,11 +215,11 @@ const char *as_fact_number(struct as_arena *arena, double x)
 }
 
 static int set_fact_number(struct row_comparison *t, struct fact_fact *it, size_t side,
-                           struct assay_quantity value)
+                           struct as_bounded_value value)
 {
     it->value[side] = it->bound[side] = value;
     it->text[side] = value.origin ? as_fact_number(t->arena, value.value) : AS_VARIES;
-    return it->text[side] ? 0 : ASSAY_ERR_NOMEM;
+    return it->text[side] ? 0 : AS_ERR_NOMEM;
 }
 
 enum side_text { TOLD_COMPILER, TOLD_FLAGS, TOLD_VERSIONS };
@@ -235,12 +237,12 @@ static int add_text(struct row_comparison *t, enum side_text which, const char *
     struct fact_fact *it =
         new_fact(t, which == TOLD_VERSIONS ? "code" : "compiler", name, title, NULL);
     if (!it)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t s = 0; s < t->n; s++) {
         const char *text = text_of(&t->code_facts[s], which);
         it->text[s] = as_set_text(t->arena, text);
         if (text && !it->text[s])
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
     }
     settle_fact(t, rank);
     return 0;
@@ -250,11 +252,11 @@ static int add_instructions(struct row_comparison *t)
 {
     struct fact_fact *it = new_fact(t, "code", "instructions", "Instructions", "1");
     if (!it)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t s = 0; s < t->n; s++)
         if (t->cell[s].instruction_n >= 0 &&
-            set_fact_number(t, it, s, assay_exact((double)t->cell[s].instruction_n, 1)) < 0)
-            return ASSAY_ERR_NOMEM;
+            set_fact_number(t, it, s, as_value_exact((double)t->cell[s].instruction_n, 1)) < 0)
+            return AS_ERR_NOMEM;
     settle_fact(t, 5);
     return 0;
 }
@@ -282,7 +284,7 @@ static bool is_fact_on_earlier_side(const struct row_comparison *t, const char *
  * values are not compared.
  */
 static bool has_one_origin(const struct row_comparison *t, const char *name,
-                           const struct assay_quantity *value)
+                           const struct as_bounded_value *value)
 {
     for (size_t s = 0; s < t->n; s++) {
         const struct as_code_value *first = as_fact_value(&t->code_facts[s], name);
@@ -296,13 +298,13 @@ static int add_value(struct row_comparison *t, const struct as_code_metric *metr
 {
     struct fact_fact *it = new_fact(t, metric->topic, metric->name, metric->title, metric->unit);
     if (!it)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t s = 0; s < t->n; s++) {
         const struct as_code_value *value = as_fact_value(&t->code_facts[s], metric->name);
         if (value && strcmp(value->metric->unit, metric->unit) == 0 &&
             has_one_origin(t, metric->name, &value->value) &&
             set_fact_number(t, it, s, value->value) < 0)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
     }
     const bool is_share = strcmp(metric->name, AS_METRIC_fp_packed_pct) == 0;
     settle_fact(t, is_share ? 3 : metric->is_neutral ? 7 : 4);
@@ -314,7 +316,7 @@ static int add_values(struct row_comparison *t)
     for (size_t s = 0; s < t->n; s++)
         for (const struct as_code_value *it = t->code_facts[s].value; it; it = it->next)
             if (!is_fact_on_earlier_side(t, it->metric->name, s) && add_value(t, it->metric) < 0)
-                return ASSAY_ERR_NOMEM;
+                return AS_ERR_NOMEM;
     return 0;
 }
 
@@ -326,9 +328,9 @@ static bool is_called_before(const struct row_comparison *t, const char *name, s
     return false;
 }
 
-static struct assay_quantity times_100(struct assay_quantity it)
+static struct as_bounded_value times_100(struct as_bounded_value it)
 {
-    return (struct assay_quantity){100 * it.value, 100 * it.low, 100 * it.high, it.n, it.origin};
+    return (struct as_bounded_value){100 * it.value, 100 * it.low, 100 * it.high, it.n, it.origin};
 }
 
 /* Adds the share of calls of a category; it is 0 on a side without such calls. */
@@ -336,15 +338,15 @@ static int add_call(struct row_comparison *t, const struct as_called *called)
 {
     struct fact_fact *it = new_fact(t, "calls", called->name, called->title, "%");
     if (!it)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t s = 0; s < t->n; s++) {
         const struct as_called *there = called_of(&t->code_facts[s], called->name);
         const int64_t whole = t->code_facts[s].inclusive_n, all = there ? there->sample_n : 0;
         const int64_t part = all < whole ? all : whole; /* recursion counts more than once */
         if (whole <= 0)
             continue;
-        if (set_fact_number(t, it, s, times_100(assay_share(part, whole))) < 0)
-            return ASSAY_ERR_NOMEM;
+        if (set_fact_number(t, it, s, times_100(as_value_share(part, whole))) < 0)
+            return AS_ERR_NOMEM;
         const struct as_interval wide =
             as_stat_wilson((double)part / (double)whole, (double)whole, CALL_LEVEL);
         it->bound[s].low = 100 * wide.low;
@@ -359,14 +361,14 @@ static int add_calls(struct row_comparison *t)
     for (size_t s = 0; s < t->n; s++)
         for (const struct as_called *it = t->code_facts[s].called; it; it = it->next)
             if (!is_called_before(t, it->name, s) && add_call(t, it) < 0)
-                return ASSAY_ERR_NOMEM;
+                return AS_ERR_NOMEM;
     return 0;
 }
 
 /* ---- Short words --------------------------------------------------------------------------- */
 
 /* Appends the title of a fact with a lower-case first letter, unless it is an abbreviation. */
-static void emit_title(struct as_str *out, const struct assay_compare_fact *it)
+static void emit_title(struct as_str *out, const struct as_compare_fact *it)
 {
     const char *title = it->title;
     const bool is_word = title[0] && !isupper((unsigned char)title[1]);
@@ -397,7 +399,7 @@ static void write_short(struct as_str *out, const struct fact_fact *it, size_t a
 }
 
 /* Moves a text, if it is not empty, to the cell. Errors: NOMEM. */
-static int add_short(struct row_comparison *t, struct assay_compare_cell *cell, const char **to,
+static int add_short(struct row_comparison *t, struct as_compare_cell *cell, const char **to,
                      struct as_str *text)
 {
     const bool failed = text->failed;
@@ -405,14 +407,14 @@ static int add_short(struct row_comparison *t, struct assay_compare_cell *cell, 
         to[cell->differs_n++] = as_set_text(t->arena, as_str_z(text));
     const bool is_kept = !text->n || to[cell->differs_n - 1];
     as_str_fini(text);
-    return failed || !is_kept ? ASSAY_ERR_NOMEM : 0;
+    return failed || !is_kept ? AS_ERR_NOMEM : 0;
 }
 
 /* Returns true if both sides have the same number of instructions, but different ones. */
 static bool is_only_other(const struct row_comparison *t, size_t side)
 {
-    const struct assay_compare_cell *a = &t->cell[t->base], *b = &t->cell[side];
-    return b->code == ASSAY_CODE_DIFFERS && b->instruction_n >= 0 &&
+    const struct as_compare_cell *a = &t->cell[t->base], *b = &t->cell[side];
+    return b->code == AS_CODE_DIFFERS && b->instruction_n >= 0 &&
            a->instruction_n == b->instruction_n;
 }
 
@@ -420,9 +422,9 @@ static bool is_only_other(const struct row_comparison *t, size_t side)
 static int describe_cell(struct row_comparison *t, size_t side)
 {
     const char **to = as_arena_array(t->arena, const char *, t->fact.n + 2);
-    struct assay_compare_cell *cell = &t->cell[side];
+    struct as_compare_cell *cell = &t->cell[side];
     struct as_str text = {0}, rest = {0};
-    int rc = to ? 0 : ASSAY_ERR_NOMEM;
+    int rc = to ? 0 : AS_ERR_NOMEM;
     cell->differs = to;
     as_vec_foreach (&t->fact, it) {
         if (rc < 0 || !as_fact_is_short(it->fact.topic, it->fact.name) ||
@@ -459,30 +461,29 @@ static int add_all(struct row_comparison *t)
         add_text(t, TOLD_FLAGS, "flags", "Flags", 2) < 0 || add_values(t) < 0 ||
         add_instructions(t) < 0 || add_text(t, TOLD_VERSIONS, "versions", "Versions", 6) < 0 ||
         add_calls(t) < 0)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     if (t->fact.n)
         qsort(t->fact.at, t->fact.n, sizeof *t->fact.at, by_order);
     return 0;
 }
 
-static int store_row_facts(struct row_comparison *t, struct assay_compare_row *row)
+static int store_row_facts(struct row_comparison *t, struct as_compare_row *row)
 {
-    struct assay_compare_fact *fact =
-        as_arena_array(t->arena, struct assay_compare_fact, t->fact.n + 1);
+    struct as_compare_fact *fact = as_arena_array(t->arena, struct as_compare_fact, t->fact.n + 1);
     if (!fact)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t i = 0; i < t->fact.n; i++)
         fact[i] = t->fact.at[i].fact;
     row->fact = fact;
     row->fact_n = t->fact.n;
     for (size_t s = t->base + 1; s < t->n; s++)
         if (t->code_facts[s].is_there && describe_cell(t, s) < 0)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
     return 0;
 }
 
 int as_compare_fill_row(struct as_arena *arena, const struct as_object_facts *code_facts, size_t n,
-                        struct assay_compare_row *row, struct assay_compare_cell *cell)
+                        struct as_compare_row *row, struct as_compare_cell *cell)
 {
     struct row_comparison t = {.arena = arena, .code_facts = code_facts, .n = n, .cell = cell};
     while (t.base + 1 < n && !code_facts[t.base].is_there)

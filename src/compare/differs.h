@@ -39,7 +39,8 @@ struct as_object_facts {
  * Versions with less than a tenth of the cost of their row are ignored.
  */
 int as_fact_of(const struct as_set *set, size_t n, const struct as_alignment *alignment,
-               const struct as_object *part, struct as_arena *arena, struct as_object_facts **out);
+               const struct as_compared_object *part, struct as_arena *arena,
+               struct as_object_facts **out);
 
 /* Returns the static metric with this name, or NULL. */
 const struct as_code_value *as_fact_value(const struct as_object_facts *code_facts,
@@ -50,17 +51,17 @@ const char *as_fact_number(struct as_arena *arena, double x);
 bool as_fact_is_short(const char *topic, const char *name);
 /* Sets the code of a loop in its row, side by side. Errors: NOMEM. */
 int as_loop_code_compare(struct as_arena *arena, const struct as_object_facts *code_facts, size_t n,
-                         struct assay_compare_row *row);
+                         struct as_compare_row *row);
 
 /* Sets the facts of a row, and in its cells the differences from the first side that has it. */
 int as_compare_fill_row(struct as_arena *arena, const struct as_object_facts *code_facts, size_t n,
-                        struct assay_compare_row *row, struct assay_compare_cell *cell);
+                        struct as_compare_row *row, struct as_compare_cell *cell);
 
 /* ---- The whole ----------------------------------------------------------------------------- */
 
 /* Finds the differences between the chosen runs of sides: machine, environment, libraries. */
-int as_environments_compare(struct as_arena *arena, const struct assay_compare_request *request,
-                            struct as_set *set, size_t n, struct assay_comparison *out,
-                            struct assay_error *err);
+int as_environments_compare(struct as_arena *arena, const struct as_compare_request *request,
+                            struct as_set *set, size_t n, struct as_comparison *out,
+                            struct as_error *err);
 
 #endif

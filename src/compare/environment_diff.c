@@ -15,7 +15,7 @@
  * A library with samples on one side only counts as a difference from this number of samples on.
  * With fewer, its absence on the other side may be chance.
  */
-#define SEEN ASSAY_FEW_SAMPLES
+#define SEEN AS_FEW_SAMPLES
 /* External load from this share of the usable CPUs on is too high, as in the check `quiet_host`. */
 #define BUSY 0.2
 
@@ -114,18 +114,18 @@ static struct environment_fact *fact_of(struct environment_comparison *w, const 
     return &w->fact.at[w->fact.n - 1];
 }
 
-static int add_environment_fact(struct environment_comparison *w, struct assay_rows *rows)
+static int add_environment_fact(struct environment_comparison *w, struct as_rows *rows)
 {
-    const char *name = assay_rows_text(rows, 1), *text = assay_rows_text(rows, 3);
-    const bool is_sampled = assay_rows_kind(rows, 4) != ASSAY_CELL_NULL;
-    const int64_t seen = is_sampled ? assay_rows_integer(rows, 4) : INT64_MAX;
-    const char *topic = assay_rows_text(rows, 0);
+    const char *name = as_rows_text(rows, 1), *text = as_rows_text(rows, 3);
+    const bool is_sampled = as_rows_kind(rows, 4) != AS_SQL_CELL_NULL;
+    const int64_t seen = is_sampled ? as_rows_integer(rows, 4) : INT64_MAX;
+    const char *topic = as_rows_text(rows, 0);
     if (!text || !name ||
-        (strcmp(topic, "environment") == 0 && assay_launch_variable_is_of_rank(name)))
+        (strcmp(topic, "environment") == 0 && as_launch_variable_is_of_rank(name)))
         return 0;
-    struct environment_fact *it = fact_of(w, topic, name, assay_rows_text(rows, 2));
+    struct environment_fact *it = fact_of(w, topic, name, as_rows_text(rows, 2));
     if (!it)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     const char **there = &it->text[w->side];
     it->run_n[w->side]++;
     it->seen_n[w->side] = seen > it->seen_n[w->side] ? seen : it->seen_n[w->side];
@@ -133,12 +133,12 @@ static int add_environment_fact(struct environment_comparison *w, struct assay_r
         *there = AS_VARIES;
     else if (!*there)
         *there = as_set_text(w->arena, text);
-    return *there ? 0 : ASSAY_ERR_NOMEM;
+    return *there ? 0 : AS_ERR_NOMEM;
 }
 
-static int note_external_load(struct environment_comparison *w, struct assay_rows *rows)
+static int note_external_load(struct environment_comparison *w, struct as_rows *rows)
 {
-    const double taken = assay_rows_real(rows, 0), usable = assay_rows_real(rows, 1);
+    const double taken = as_rows_real(rows, 0), usable = as_rows_real(rows, 1);
     if (usable > 0 && taken >= w->load[w->side].taken_cpus) {
         w->load[w->side].taken_cpus = taken;
         w->load[w->side].usable = usable;
@@ -146,26 +146,26 @@ static int note_external_load(struct environment_comparison *w, struct assay_row
     return 0;
 }
 
-static int read_run(struct environment_comparison *w, struct assay_experiment *experiment,
+static int read_run(struct environment_comparison *w, struct as_experiment *experiment,
                     const char *sql, int64_t run_id,
-                    int (*take)(struct environment_comparison *, struct assay_rows *),
-                    struct assay_error *err)
+                    int (*take)(struct environment_comparison *, struct as_rows *),
+                    struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc;
-    AS_TRY(assay_rows_open(experiment, sql, &rows, err));
-    assay_rows_bind_integer(rows, 1, run_id);
-    while ((rc = assay_rows_next(rows, err)) > 0)
+    AS_TRY(as_rows_open(experiment, sql, &rows, err));
+    as_rows_bind_integer(rows, 1, run_id);
+    while ((rc = as_rows_next(rows, err)) > 0)
         if (take(w, rows) < 0) {
             rc = as_error_nomem(err, "what differs around a run");
             break;
         }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc;
 }
 
-static int read_side(struct environment_comparison *w, struct assay_experiment *experiment,
-                     struct assay_error *err)
+static int read_side(struct environment_comparison *w, struct as_experiment *experiment,
+                     struct as_error *err)
 {
     as_vec_foreach (&w->set[w->side].run, it) {
         AS_TRY(read_run(w, experiment, fact_sql, it->id, add_environment_fact, err));
@@ -203,16 +203,16 @@ static bool differs(const struct environment_fact *it, size_t n)
     return false;
 }
 
-static void append_differing_fact(struct assay_comparison *out, struct assay_compare_fact *to,
+static void append_differing_fact(struct as_comparison *out, struct as_compare_fact *to,
                                   const struct environment_fact *it)
 {
-    to[out->fact_n++] = (struct assay_compare_fact){
+    to[out->fact_n++] = (struct as_compare_fact){
         .topic = it->topic, .name = it->name, .title = it->title, .text = it->text};
 }
 
 /* The digest of all variables is reported only if no recorded variable differs. */
-static void append_differing_facts(struct environment_comparison *w, struct assay_comparison *out,
-                                   struct assay_compare_fact *to)
+static void append_differing_facts(struct environment_comparison *w, struct as_comparison *out,
+                                   struct as_compare_fact *to)
 {
     bool is_environment = false;
     as_vec_foreach (&w->fact, it) {
@@ -230,8 +230,8 @@ static bool is_busy(const struct environment_comparison *w, size_t side)
 }
 
 /* Appends the external load if it is too high on some sides only. Errors: NOMEM. */
-static int append_load_fact(struct environment_comparison *w, struct assay_comparison *out,
-                            struct assay_compare_fact *to)
+static int append_load_fact(struct environment_comparison *w, struct as_comparison *out,
+                            struct as_compare_fact *to)
 {
     struct environment_fact it = {.topic = "load",
                                   .name = "others_cpus",
@@ -239,7 +239,7 @@ static int append_load_fact(struct environment_comparison *w, struct assay_compa
                                   .text = as_arena_array(w->arena, const char *, w->n)};
     bool found = false;
     if (!it.text)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t s = 0; s < w->n; s++) {
         struct as_str text = {0};
         if (!(w->load[s].usable > 0))
@@ -249,7 +249,7 @@ static int append_load_fact(struct environment_comparison *w, struct assay_compa
         it.text[s] = text.failed ? NULL : as_set_text(w->arena, as_str_z(&text));
         as_str_fini(&text);
         if (!it.text[s])
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
         found |= it.text[0] && is_busy(w, s) != is_busy(w, 0);
     }
     if (found)
@@ -258,16 +258,15 @@ static int append_load_fact(struct environment_comparison *w, struct assay_compa
 }
 
 static int compare_environments(struct environment_comparison *w,
-                                const struct assay_compare_request *request,
-                                struct assay_comparison *out, struct assay_error *err)
+                                const struct as_compare_request *request, struct as_comparison *out,
+                                struct as_error *err)
 {
     w->load = as_arena_calloc(w->arena, w->n, sizeof *w->load, _Alignof(double));
     if (!w->load)
         return as_error_nomem(err, "what differs around a run");
     for (w->side = 0; w->side < w->n; w->side++)
         AS_TRY(read_side(w, request[w->side].experiment, err));
-    struct assay_compare_fact *fact =
-        as_arena_array(w->arena, struct assay_compare_fact, w->fact.n + 1);
+    struct as_compare_fact *fact = as_arena_array(w->arena, struct as_compare_fact, w->fact.n + 1);
     if (!fact || append_load_fact(w, out, fact) < 0)
         return as_error_nomem(err, "what differs around a run");
     append_differing_facts(w, out, fact);
@@ -275,9 +274,9 @@ static int compare_environments(struct environment_comparison *w,
     return 0;
 }
 
-int as_environments_compare(struct as_arena *arena, const struct assay_compare_request *request,
-                            struct as_set *set, size_t n, struct assay_comparison *out,
-                            struct assay_error *err)
+int as_environments_compare(struct as_arena *arena, const struct as_compare_request *request,
+                            struct as_set *set, size_t n, struct as_comparison *out,
+                            struct as_error *err)
 {
     struct environment_comparison w = {.arena = arena, .set = set, .n = n};
     const int rc = compare_environments(&w, request, out, err);

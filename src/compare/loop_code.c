@@ -86,18 +86,18 @@ static const struct as_code_metric *metric_of(const struct as_object_facts *code
 }
 
 static int add_metric(struct as_arena *arena, const struct as_object_facts *code_facts, size_t n,
-                      const struct as_code_metric *metric, struct assay_compare_fact *out)
+                      const struct as_code_metric *metric, struct as_compare_fact *out)
 {
     const char **text = as_arena_array(arena, const char *, n);
-    struct assay_quantity *value = as_arena_array(arena, struct assay_quantity, n);
-    *out = (struct assay_compare_fact){.topic = as_set_text(arena, metric->topic),
-                                       .name = as_set_text(arena, metric->name),
-                                       .title = as_set_text(arena, metric->title),
-                                       .unit = as_set_text(arena, metric->unit),
-                                       .text = text,
-                                       .value = value};
+    struct as_bounded_value *value = as_arena_array(arena, struct as_bounded_value, n);
+    *out = (struct as_compare_fact){.topic = as_set_text(arena, metric->topic),
+                                    .name = as_set_text(arena, metric->name),
+                                    .title = as_set_text(arena, metric->title),
+                                    .unit = as_set_text(arena, metric->unit),
+                                    .text = text,
+                                    .value = value};
     if (!text || !value || !out->topic || !out->name || !out->title || !out->unit)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t s = 0; s < n; s++) {
         const struct as_code_value *it = as_fact_value(&code_facts[s], metric->name);
         if (!it)
@@ -105,41 +105,41 @@ static int add_metric(struct as_arena *arena, const struct as_object_facts *code
         value[s] = it->value;
         text[s] = it->value.origin ? as_fact_number(arena, it->value.value) : AS_VARIES;
         if (!text[s])
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
     }
     return 0;
 }
 
 static int add_limits(struct as_arena *arena, const struct as_object_facts *code_facts, size_t n,
-                      struct assay_compare_fact *out)
+                      struct as_compare_fact *out)
 {
     const char **text = as_arena_array(arena, const char *, n);
-    int rc = text ? 0 : ASSAY_ERR_NOMEM;
-    *out = (struct assay_compare_fact){
+    int rc = text ? 0 : AS_ERR_NOMEM;
+    *out = (struct as_compare_fact){
         .topic = "cqa", .name = "cqa_limit", .title = "Limited by", .text = text};
     for (size_t s = 0; rc == 0 && s < n; s++) {
         struct as_str words = {0};
         write_limits(&words, &code_facts[s]);
         text[s] = words.n ? as_set_text(arena, as_str_z(&words)) : NULL;
-        rc = words.failed || (words.n && !text[s]) ? ASSAY_ERR_NOMEM : 0;
+        rc = words.failed || (words.n && !text[s]) ? AS_ERR_NOMEM : 0;
         as_str_fini(&words);
     }
     return rc;
 }
 
 int as_loop_code_compare(struct as_arena *arena, const struct as_object_facts *code_facts, size_t n,
-                         struct assay_compare_row *row)
+                         struct as_compare_row *row)
 {
-    struct assay_compare_fact *fact;
+    struct as_compare_fact *fact;
     if (!metric_of(code_facts, n, handful[0]))
         return 0;
-    row->cqa = fact = as_arena_array(arena, struct assay_compare_fact, HANDFUL + 1);
+    row->cqa = fact = as_arena_array(arena, struct as_compare_fact, HANDFUL + 1);
     if (!fact)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t i = 0; i < HANDFUL; i++) {
         const struct as_code_metric *metric = metric_of(code_facts, n, handful[i]);
         if (metric && add_metric(arena, code_facts, n, metric, &fact[row->cqa_n++]) < 0)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
     }
     return add_limits(arena, code_facts, n, &fact[row->cqa_n++]);
 }

@@ -17,7 +17,7 @@ void as_repeats_wall(const struct as_set *set, const struct as_repeats *repeats,
         x[i] = set->run.at[repeats->run[i]].wall_s;
 }
 
-void as_repeats_cost(const struct as_object *object, const struct as_repeats *repeats,
+void as_repeats_cost(const struct as_compared_object *object, const struct as_repeats *repeats,
                      enum as_cost_part part, double *x)
 {
     for (size_t i = 0; i < repeats->n; i++) {
@@ -26,7 +26,8 @@ void as_repeats_cost(const struct as_object *object, const struct as_repeats *re
     }
 }
 
-int64_t as_repeats_samples(const struct as_object *object, const struct as_repeats *repeats)
+int64_t as_repeats_samples(const struct as_compared_object *object,
+                           const struct as_repeats *repeats)
 {
     int64_t n = 0;
     for (size_t i = 0; i < repeats->n; i++)
@@ -47,7 +48,8 @@ static int64_t samples_of(const struct as_cost *cost, enum as_cost_part part)
     return part == AS_COST_TIME ? cost->sample_n : cost->thread_sample_n;
 }
 
-struct as_estimate as_repeats_estimate(const struct as_set *set, const struct as_object *object,
+struct as_estimate as_repeats_estimate(const struct as_set *set,
+                                       const struct as_compared_object *object,
                                        const struct as_repeats *repeats, enum as_cost_part part,
                                        double *x)
 {
@@ -60,15 +62,15 @@ struct as_estimate as_repeats_estimate(const struct as_set *set, const struct as
     return as_estimate_runs(x, repeats->n, as_repeats_quantum(set, repeats));
 }
 
-static struct assay_quantity quantity_of_run(const struct as_run *run, const struct as_cost *cost,
-                                             enum as_cost_part part)
+static struct as_bounded_value quantity_of_run(const struct as_run *run, const struct as_cost *cost,
+                                               enum as_cost_part part)
 {
     const int64_t n = samples_of(cost, part);
     if (run->sample_n < 1)
-        return (struct assay_quantity){0};
-    const struct assay_quantity share = assay_share(n, run->sample_n);
-    return assay_measured(share.value * run->sampled_s, share.low * run->sampled_s,
-                          share.high * run->sampled_s, n);
+        return (struct as_bounded_value){0};
+    const struct as_bounded_value share = as_value_share(n, run->sample_n);
+    return as_value_measured(share.value * run->sampled_s, share.low * run->sampled_s,
+                             share.high * run->sampled_s, n);
 }
 
 /* Caches the last quantile, since thousands of rows have the same degrees of freedom. */
@@ -83,37 +85,38 @@ static double quantile_of(double freedom)
 }
 
 /* Returns an estimate with its interval. The lower bound of a time is at least 0. */
-static struct assay_quantity quantity_of_estimate(const struct as_estimate *it)
+static struct as_bounded_value quantity_of_estimate(const struct as_estimate *it)
 {
     const double half = quantile_of(it->freedom) * sqrt(it->variance);
-    return assay_measured(it->mean, fmax(it->mean - half, 0), it->mean + half, it->n);
+    return as_value_measured(it->mean, fmax(it->mean - half, 0), it->mean + half, it->n);
 }
 
-struct assay_quantity as_repeats_quantity(const struct as_set *set, const struct as_object *object,
-                                          const struct as_repeats *repeats, enum as_cost_part part,
-                                          double *x)
+struct as_bounded_value as_repeats_quantity(const struct as_set *set,
+                                            const struct as_compared_object *object,
+                                            const struct as_repeats *repeats,
+                                            enum as_cost_part part, double *x)
 {
     if (repeats->n == 0)
-        return (struct assay_quantity){0};
+        return (struct as_bounded_value){0};
     if (repeats->n == 1)
         return quantity_of_run(&set->run.at[repeats->run[0]], &object->cost[repeats->run[0]], part);
     const struct as_estimate estimate = as_repeats_estimate(set, object, repeats, part, x);
     return quantity_of_estimate(&estimate);
 }
 
-struct assay_quantity as_repeats_wall_quantity(const struct as_set *set,
-                                               const struct as_repeats *repeats, double *x)
+struct as_bounded_value as_repeats_wall_quantity(const struct as_set *set,
+                                                 const struct as_repeats *repeats, double *x)
 {
     if (repeats->n == 0)
-        return (struct assay_quantity){0};
+        return (struct as_bounded_value){0};
     as_repeats_wall(set, repeats, x);
     if (repeats->n == 1)
-        return assay_measured(x[0], 0, INFINITY, 1);
+        return as_value_measured(x[0], 0, INFINITY, 1);
     const struct as_estimate estimate = as_estimate_runs(x, repeats->n, 0);
     return quantity_of_estimate(&estimate);
 }
 
-double as_object_share(const struct as_set *set, const struct as_object *object)
+double as_object_share(const struct as_set *set, const struct as_compared_object *object)
 {
     double most = 0;
     for (size_t i = 0; i < set->run.n; i++)
@@ -145,7 +148,7 @@ void *as_keep(struct as_arena *arena, const void *at, size_t n, size_t size_b)
 }
 
 int as_notes_take(struct as_notes *notes, struct as_arena *arena, const char *const **out,
-                  size_t *out_n, struct assay_error *err)
+                  size_t *out_n, struct as_error *err)
 {
     *out_n = notes->text.n;
     *out = as_keep(arena, notes->text.at, notes->text.n, sizeof *notes->text.at);
@@ -154,12 +157,12 @@ int as_notes_take(struct as_notes *notes, struct as_arena *arena, const char *co
     return failed ? as_error_nomem(err, "notes on a comparison") : 0;
 }
 
-int as_compared_of(struct as_arena *arena, const struct as_object *object,
-                   struct assay_compared *out, struct assay_error *err)
+int as_compared_of(struct as_arena *arena, const struct as_compared_object *object,
+                   struct as_compared *out, struct as_error *err)
 {
-    *out = (struct assay_compared){.kind = object->kind,
-                                   .id = object->id,
-                                   .name = as_set_text(arena, object->name),
-                                   .where = as_set_text(arena, object->where)};
+    *out = (struct as_compared){.kind = object->kind,
+                                .id = object->id,
+                                .name = as_set_text(arena, object->name),
+                                .where = as_set_text(arena, object->where)};
     return out->name && out->where ? 0 : as_error_nomem(err, "a row of a comparison");
 }

@@ -21,7 +21,7 @@ struct point {
 };
 
 struct scaling {
-    struct assay_scalability result; /* first member: the caller has a pointer to it */
+    struct as_scalability result; /* first member: the caller has a pointer to it */
     struct as_arena arena;
 };
 
@@ -37,18 +37,17 @@ struct scale_work {
 
 /* ---- Marks --------------------------------------------------------------------------------- */
 
-static int mark_run(struct assay_experiment *experiment, int64_t run_id,
-                    const struct assay_metric *metric, int64_t value, struct assay_error *err)
+static int mark_run(struct as_experiment *experiment, int64_t run_id,
+                    const struct as_metric *metric, int64_t value, struct as_error *err)
 {
-    const struct assay_subject run = {
-        .kind = ASSAY_OBJECT_RUN, .object_id = run_id, .run_id = run_id};
+    const struct as_subject run = {.kind = AS_OBJECT_RUN, .object_id = run_id, .run_id = run_id};
     int64_t id;
-    AS_TRY(assay_experiment_metric(experiment, metric, &id, err));
-    return assay_experiment_value(experiment, id, &run, assay_exact((double)value, 1), err);
+    AS_TRY(as_experiment_metric(experiment, metric, &id, err));
+    return as_experiment_value(experiment, id, &run, as_value_exact((double)value, 1), err);
 }
 
-int assay_compare_mark(struct assay_experiment *experiment, int64_t run_id,
-                       const struct assay_scale_setting *setting, struct assay_error *err)
+int as_compare_mark(struct as_experiment *experiment, int64_t run_id,
+                    const struct as_scale_setting *setting, struct as_error *err)
 {
     const struct {
         const char *name, *meaning;
@@ -62,7 +61,7 @@ int assay_compare_mark(struct assay_experiment *experiment, int64_t run_id,
     };
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
         const bool is_told = at[i].value != 0 || i >= 3; /* false flags are left out */
-        const struct assay_metric metric = {
+        const struct as_metric metric = {
             .name = at[i].name, .unit = "1", .meaning = at[i].meaning, .formula = "given"};
         if (is_told)
             AS_TRY(mark_run(experiment, run_id, &metric, at[i].value, err));
@@ -135,12 +134,12 @@ static int add_to_point(struct scale_work *w, uint32_t run)
     if (!point->good.run)
         point->good.run = as_arena_array(&w->set.arena, uint32_t, w->set.run.n);
     if (!point->good.run)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     ((uint32_t *)(uintptr_t)point->good.run)[point->good.n++] = run;
     return 0;
 }
 
-static int find_points(struct scale_work *w, struct assay_error *err)
+static int find_points(struct scale_work *w, struct as_error *err)
 {
     w->point = as_arena_array(&w->set.arena, struct point, w->set.run.n);
     w->x = as_arena_array(&w->set.arena, double, w->set.run.n);
@@ -154,8 +153,8 @@ static int find_points(struct scale_work *w, struct assay_error *err)
 }
 
 /* Returns the requested point, the marked point, or the smallest point with a known time. */
-static int find_reference(struct scale_work *w, const struct assay_scale_setting *wanted,
-                          struct assay_error *err)
+static int find_reference(struct scale_work *w, const struct as_scale_setting *wanted,
+                          struct as_error *err)
 {
     size_t found = w->point_n;
     for (size_t i = w->point_n; i-- > 0;) {
@@ -166,7 +165,7 @@ static int find_reference(struct scale_work *w, const struct assay_scale_setting
             found = i;
     }
     if (wanted && found == w->point_n)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--reference: no run has %lld processes and %lld threads; use a "
                             "combination that ran",
                             (long long)wanted->processes, (long long)wanted->threads);
@@ -189,7 +188,7 @@ static int find_reference(struct scale_work *w, const struct assay_scale_setting
  */
 static void find_bases(struct scale_work *w)
 {
-    struct assay_scalability *result = &w->scaling->result;
+    struct as_scalability *result = &w->scaling->result;
     const struct as_run *reference = &w->point[result->reference].first;
     result->is_flat = w->point_n > 0;
     for (size_t i = 0; i < w->point_n; i++) {
@@ -217,13 +216,13 @@ static void find_bases(struct scale_work *w)
  * Returns the speed-up over the reference, which is exact on the reference itself. It is unknown if
  * the time there is zero.
  */
-static struct assay_quantity speedup(struct assay_quantity reference, struct assay_quantity it,
-                                     bool is_reference)
+static struct as_bounded_value speedup(struct as_bounded_value reference,
+                                       struct as_bounded_value it, bool is_reference)
 {
     if (!(reference.value > 0))
-        return (struct assay_quantity){0};
+        return (struct as_bounded_value){0};
     if (is_reference)
-        return assay_derived(1, 1, 1, it.n);
+        return as_value_derived(1, 1, 1, it.n);
     return as_ratio(reference, it);
 }
 
@@ -233,32 +232,31 @@ static double units_ratio(const struct scale_work *w, size_t point)
            (double)units(&w->point[point].first);
 }
 
-static void describe_point(struct scale_work *w, size_t i, struct assay_scale_point *out)
+static void describe_point(struct scale_work *w, size_t i, struct as_scale_point *out)
 {
     const struct point *it = &w->point[i];
     const struct as_run *run = &it->first;
     const int64_t cpus = run->cpu_n * (run->scale.nodes > 0 ? run->scale.nodes : 1);
-    *out = (struct assay_scale_point){.run_id = run->id,
-                                      .label = as_set_text(w->arena, run->label ? run->label : ""),
-                                      .nodes = run->scale.nodes,
-                                      .processes = run->scale.processes,
-                                      .threads = run->scale.threads,
-                                      .units = units(run),
-                                      .repeat_n = (unsigned)it->good.n,
-                                      .failed_n = it->failed_n,
-                                      .base = it->base,
-                                      .oversubscribed = cpus > 0 && units(run) > cpus};
+    *out = (struct as_scale_point){.run_id = run->id,
+                                   .label = as_set_text(w->arena, run->label ? run->label : ""),
+                                   .nodes = run->scale.nodes,
+                                   .processes = run->scale.processes,
+                                   .threads = run->scale.threads,
+                                   .units = units(run),
+                                   .repeat_n = (unsigned)it->good.n,
+                                   .failed_n = it->failed_n,
+                                   .base = it->base,
+                                   .oversubscribed = cpus > 0 && units(run) > cpus};
     if (w->scaling->result.varied_n)
         out->setting = as_variant_values(run, w->arena, w->scaling->result.varied,
                                          w->scaling->result.varied_n);
     out->wall_s = as_repeats_wall_quantity(&w->set, &it->good, w->x);
 }
 
-static int make_points(struct scale_work *w, struct assay_error *err)
+static int make_points(struct scale_work *w, struct as_error *err)
 {
-    struct assay_scalability *result = &w->scaling->result;
-    struct assay_scale_point *point =
-        as_arena_array(w->arena, struct assay_scale_point, w->point_n);
+    struct as_scalability *result = &w->scaling->result;
+    struct as_scale_point *point = as_arena_array(w->arena, struct as_scale_point, w->point_n);
     if (!point)
         return as_error_nomem(err, "the points of a scaling");
     for (size_t i = 0; i < w->point_n; i++) {
@@ -267,11 +265,12 @@ static int make_points(struct scale_work *w, struct assay_error *err)
             return as_error_nomem(err, "the points of a scaling");
     }
     for (size_t i = 0; i < w->point_n; i++) {
-        const struct assay_quantity faster =
+        const struct as_bounded_value faster =
             speedup(point[result->reference].wall_s, point[i].wall_s, i == result->reference);
         const size_t base = w->point[i].base;
-        const struct assay_quantity alike = speedup(point[base].wall_s, point[i].wall_s, i == base);
-        point[i].speedup = result->weak ? (struct assay_quantity){0} : faster;
+        const struct as_bounded_value alike =
+            speedup(point[base].wall_s, point[i].wall_s, i == base);
+        point[i].speedup = result->weak ? (struct as_bounded_value){0} : faster;
         point[i].efficiency = result->weak ? alike : as_times(alike, units_ratio(w, i));
     }
     result->point = point;
@@ -282,10 +281,10 @@ static int make_points(struct scale_work *w, struct assay_error *err)
 /* ---- Rows ---------------------------------------------------------------------------------- */
 
 struct row_lists {
-    struct assay_quantity *time_s, *thread_s, *speedup, *efficiency, *cpu_efficiency;
+    struct as_bounded_value *time_s, *thread_s, *speedup, *efficiency, *cpu_efficiency;
 };
 
-static void fill_lists(struct scale_work *w, const struct as_object *object,
+static void fill_lists(struct scale_work *w, const struct as_compared_object *object,
                        const struct row_lists *to)
 {
     const size_t reference = w->scaling->result.reference;
@@ -298,39 +297,41 @@ static void fill_lists(struct scale_work *w, const struct as_object *object,
     for (size_t i = 0; i < w->point_n; i++) {
         const size_t base = w->point[i].base;
         const double ratio = units_ratio(w, i);
-        const struct assay_quantity faster =
+        const struct as_bounded_value faster =
             speedup(to->thread_s[reference], to->thread_s[i], i == reference);
-        const struct assay_quantity alike = speedup(to->thread_s[base], to->thread_s[i], i == base);
-        const struct assay_quantity less = speedup(to->time_s[base], to->time_s[i], i == base);
-        to->speedup[i] = weak ? (struct assay_quantity){0} : faster;
+        const struct as_bounded_value alike =
+            speedup(to->thread_s[base], to->thread_s[i], i == base);
+        const struct as_bounded_value less = speedup(to->time_s[base], to->time_s[i], i == base);
+        to->speedup[i] = weak ? (struct as_bounded_value){0} : faster;
         to->efficiency[i] = weak ? alike : as_times(alike, ratio);
         to->cpu_efficiency[i] = weak ? as_times(less, 1 / ratio) : less;
     }
 }
 
-static int make_row(struct scale_work *w, const struct as_object *object,
-                    struct assay_scale_row *out, struct assay_error *err)
+static int make_row(struct scale_work *w, const struct as_compared_object *object,
+                    struct as_scale_row *out, struct as_error *err)
 {
-    struct assay_quantity *all = as_arena_array(w->arena, struct assay_quantity, 5 * w->point_n);
+    struct as_bounded_value *all =
+        as_arena_array(w->arena, struct as_bounded_value, 5 * w->point_n);
     if (!all)
         return as_error_nomem(err, "a row of a scaling");
     const size_t n = w->point_n;
     const struct row_lists lists = {all, all + n, all + 2 * n, all + 3 * n, all + 4 * n};
     fill_lists(w, object, &lists);
-    *out = (struct assay_scale_row){.time_s = lists.time_s,
-                                    .thread_s = lists.thread_s,
-                                    .speedup = lists.speedup,
-                                    .efficiency = lists.efficiency,
-                                    .cpu_efficiency = lists.cpu_efficiency};
+    *out = (struct as_scale_row){.time_s = lists.time_s,
+                                 .thread_s = lists.thread_s,
+                                 .speedup = lists.speedup,
+                                 .efficiency = lists.efficiency,
+                                 .cpu_efficiency = lists.cpu_efficiency};
     return as_compared_of(w->arena, object, &out->object, err);
 }
 
-static int kind_order(enum assay_object_kind kind)
+static int kind_order(enum as_object_kind kind)
 {
-    return kind == ASSAY_OBJECT_CATEGORY ? 0 : kind == ASSAY_OBJECT_FUNCTION ? 1 : 2;
+    return kind == AS_OBJECT_CATEGORY ? 0 : kind == AS_OBJECT_FUNCTION ? 1 : 2;
 }
 
-static double most_of_row(const struct assay_scale_row *row, size_t n)
+static double most_of_row(const struct as_scale_row *row, size_t n)
 {
     double time_s = 0;
     for (size_t i = 0; i < n; i++)
@@ -340,7 +341,7 @@ static double most_of_row(const struct assay_scale_row *row, size_t n)
 
 static int by_time(const void *a, const void *b, void *context)
 {
-    const struct assay_scale_row *x = a, *y = b;
+    const struct as_scale_row *x = a, *y = b;
     const size_t n = *(const size_t *)context;
     const double tx = most_of_row(x, n), ty = most_of_row(y, n);
     if (x->object.kind != y->object.kind)
@@ -349,15 +350,14 @@ static int by_time(const void *a, const void *b, void *context)
                     : (x->object.id > y->object.id) - (x->object.id < y->object.id);
 }
 
-static int make_rows(struct scale_work *w, struct assay_error *err)
+static int make_rows(struct scale_work *w, struct as_error *err)
 {
-    struct assay_scalability *result = &w->scaling->result;
-    struct assay_scale_row *row =
-        as_arena_array(w->arena, struct assay_scale_row, w->set.object.n + 1);
+    struct as_scalability *result = &w->scaling->result;
+    struct as_scale_row *row = as_arena_array(w->arena, struct as_scale_row, w->set.object.n + 1);
     if (!row)
         return as_error_nomem(err, "the rows of a scaling");
     as_vec_foreach (&w->set.object, it)
-        if (as_object_share(&w->set, it) >= ASSAY_COMPARE_LEAST_SHARE)
+        if (as_object_share(&w->set, it) >= AS_COMPARE_LEAST_SHARE)
             AS_TRY(make_row(w, it, &row[result->row_n++], err));
     qsort_r(row, result->row_n, sizeof *row, by_time, &w->point_n);
     result->row = row;
@@ -368,7 +368,7 @@ static int make_rows(struct scale_work *w, struct assay_error *err)
 
 static void note_points(struct scale_work *w)
 {
-    const struct assay_scalability *result = &w->scaling->result;
+    const struct as_scalability *result = &w->scaling->result;
     unsigned failed = 0, single = 0, crowded = 0;
     for (size_t i = 0; i < result->point_n; i++) {
         failed += result->point[i].failed_n;
@@ -408,8 +408,8 @@ static const char method[] =
     "functions and loops have Wilson's interval of their samples, and the wall time has none. "
     "Ratios use the method of variance estimates recovery on logarithms.";
 
-static int fill_scaling(struct scale_work *w, struct assay_experiment *experiment,
-                        const struct assay_scale_setting *reference, struct assay_error *err)
+static int fill_scaling(struct scale_work *w, struct as_experiment *experiment,
+                        const struct as_scale_setting *reference, struct as_error *err)
 {
     AS_TRY(find_points(w, err));
     w->scaling->result.weak = w->set.run.at[0].scale.weak;
@@ -428,9 +428,9 @@ static int fill_scaling(struct scale_work *w, struct assay_experiment *experimen
                          err);
 }
 
-int assay_compare_scalability(struct assay_experiment *experiment,
-                              const struct assay_scale_setting *reference,
-                              struct assay_scalability **out, struct assay_error *err)
+int as_compare_scalability(struct as_experiment *experiment,
+                           const struct as_scale_setting *reference, struct as_scalability **out,
+                           struct as_error *err)
 {
     struct scale_work w = {0};
     *out = NULL;
@@ -448,14 +448,14 @@ int assay_compare_scalability(struct assay_experiment *experiment,
         *out = &w.scaling->result;
         rc = fill_scaling(&w, experiment, reference, err);
         if (rc < 0)
-            assay_scalability_free(out);
+            as_scalability_free(out);
     }
     as_vec_fini(&w.notes.text);
     as_set_fini(&w.set);
     return rc;
 }
 
-void assay_scalability_free(struct assay_scalability **scalability)
+void as_scalability_free(struct as_scalability **scalability)
 {
     struct scaling *it = (struct scaling *)(void *)*scalability;
     if (it)

@@ -18,10 +18,10 @@ struct as_run {
     double wall_s;    /* NAN if unknown */
     double sampled_s; /* CPU time that the samples of the run represent */
     int64_t sample_n;
-    bool is_over;                     /* the recording is complete */
-    bool is_failed;                   /* a signal or an exit code other than 0 ended the program */
-    struct assay_scale_setting scale; /* 0 processes if the run belongs to no scaling study */
-    const char *setting;              /* other settings by name (variant.h), or NULL */
+    bool is_over;                  /* the recording is complete */
+    bool is_failed;                /* a signal or an exit code other than 0 ended the program */
+    struct as_scale_setting scale; /* 0 processes if the run belongs to no scaling study */
+    const char *setting;           /* other settings by name (variant.h), or NULL */
 };
 
 /* Time and samples of an object in one run. */
@@ -34,7 +34,7 @@ struct as_cost {
 struct as_code_value {
     struct as_code_value *next;
     const struct as_code_metric *metric;
-    struct assay_quantity value;
+    struct as_bounded_value value;
 };
 
 struct as_code_metric {
@@ -50,8 +50,8 @@ struct as_called {
     int64_t sample_n;
 };
 
-struct as_object {
-    enum assay_object_kind kind;
+struct as_compared_object {
+    enum as_object_kind kind;
     int64_t id;
     const char *name, *module, *where;
     const char *linkage;     /* linkage name of a function, or NULL */
@@ -79,7 +79,7 @@ struct as_object {
 struct as_set {
     struct as_arena arena; /* owns all texts and costs */
     AS_VEC(struct as_run) run;
-    AS_VEC(struct as_object) object;
+    AS_VEC(struct as_compared_object) object;
     AS_VEC(struct as_code_metric *) metric;
     struct as_map_u64 index; /* kind and id -> index of the object */
     bool failed;             /* memory for a text was missing */
@@ -106,40 +106,39 @@ void as_set_init(struct as_set *set);
 void as_set_fini(struct as_set *set);
 
 /* Reads all runs of the experiment, ordered by id. Errors: NOMEM, errors of the database. */
-int as_set_runs(struct as_set *set, struct assay_experiment *experiment, struct assay_error *err);
+int as_set_runs(struct as_set *set, struct as_experiment *experiment, struct as_error *err);
 /* Removes the runs for which `keep` returns false. */
 void as_set_choose(struct as_set *set, bool (*keep)(const struct as_run *, void *), void *context);
 /*
  * Keeps the requested runs that ended without an error. Stores the number of failed ones in
  * `failed_n`. Errors: USAGE (no such run), NOT_FOUND (all of them failed).
  */
-int as_runs_choose(struct as_set *set, const struct assay_compare_request *request,
-                   unsigned *failed_n, struct assay_error *err);
+int as_runs_choose(struct as_set *set, const struct as_compare_request *request, unsigned *failed_n,
+                   struct as_error *err);
 /*
  * Reads the objects with samples in the chosen runs, their costs, and the functions of loops.
  * Called once, after the runs were chosen.
  */
-int as_set_objects(struct as_set *set, struct assay_experiment *experiment,
-                   struct assay_error *err);
+int as_set_objects(struct as_set *set, struct as_experiment *experiment, struct as_error *err);
 
 /* Counts and digests the kept instructions of the objects. */
-int as_set_code(struct as_set *set, struct assay_experiment *experiment, struct assay_error *err);
+int as_set_code(struct as_set *set, struct as_experiment *experiment, struct as_error *err);
 
 /* Reads compiler, flags, static metrics and called categories of the objects. */
-int as_set_traits(struct as_set *set, struct assay_experiment *experiment, struct assay_error *err);
+int as_set_traits(struct as_set *set, struct as_experiment *experiment, struct as_error *err);
 
 /*
  * Calls `take` for each row of a statement with its first parameter bound. `take` returns 0 or
  * NOMEM. as_set_column copies the text of a cell into the arena; it sets `set->failed` if there is
  * no memory.
  */
-int as_set_each(struct as_set *set, struct assay_experiment *experiment, const char *sql,
+int as_set_each(struct as_set *set, struct as_experiment *experiment, const char *sql,
                 int64_t parameter, size_t run,
-                int (*take)(struct as_set *, struct assay_rows *, size_t), struct assay_error *err);
-const char *as_set_column(struct as_set *set, struct assay_rows *rows, int column);
+                int (*take)(struct as_set *, struct as_rows *, size_t), struct as_error *err);
+const char *as_set_column(struct as_set *set, struct as_rows *rows, int column);
 
 /* Returns the index of an object, or AS_MAP_NONE. */
-uint32_t as_set_find(const struct as_set *set, enum assay_object_kind kind, int64_t id);
+uint32_t as_set_find(const struct as_set *set, enum as_object_kind kind, int64_t id);
 
 /* Copies a text into an arena. Returns NULL for NULL, or without memory. */
 char *as_set_text(struct as_arena *arena, const char *text);

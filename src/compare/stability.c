@@ -12,14 +12,14 @@
 #include "compare/measure.h"
 
 struct stability_box {
-    struct assay_stability result; /* first member: the caller has a pointer to it */
+    struct as_stability result; /* first member: the caller has a pointer to it */
     struct as_arena arena;
 };
 
 struct stability_work {
     struct as_set set; /* repetitions without failed ones */
     struct as_notes notes;
-    struct assay_stability *result;
+    struct as_stability *result;
     struct as_arena *arena; /* owns the result */
     struct as_repeats all;
     double *x, *sorted; /* work space: one value for each run */
@@ -29,7 +29,7 @@ struct stability_work {
 
 static bool is_good(const struct as_run *run, void *context)
 {
-    struct assay_stability *result = context;
+    struct as_stability *result = context;
     if (strcmp(run->kind, "warm-up") == 0)
         result->warm_up_n++;
     if (strcmp(run->kind, "repeat") != 0)
@@ -40,7 +40,7 @@ static bool is_good(const struct as_run *run, void *context)
     return false;
 }
 
-static int list_runs(struct stability_work *w, struct assay_error *err)
+static int list_runs(struct stability_work *w, struct as_error *err)
 {
     const size_t n = w->set.run.n;
     uint32_t *index = as_arena_array(&w->set.arena, uint32_t, n + 1);
@@ -64,20 +64,20 @@ static int list_runs(struct stability_work *w, struct assay_error *err)
 
 /* ---- The wall time ------------------------------------------------------------------------- */
 
-static struct assay_spread spread_of(const struct as_spread *it)
+static struct as_run_spread spread_of(const struct as_spread *it)
 {
     const struct as_interval at = it->median_interval;
-    return (struct assay_spread){
+    return (struct as_run_spread){
         .min = it->min,
         .mean = it->mean,
         .max = it->max,
         .deviation = it->deviation,
-        .median = assay_measured(it->median, fmax(at.low, 0), at.high, (int64_t)it->n),
+        .median = as_value_measured(it->median, fmax(at.low, 0), at.high, (int64_t)it->n),
         .robust_deviation = it->robust_deviation};
 }
 
 static int make_outlier(struct stability_work *w, size_t run, const struct as_spread *spread,
-                        struct assay_outlier *out, struct assay_error *err)
+                        struct as_outlier *out, struct as_error *err)
 {
     const double x = w->result->all_s[run], score = as_spread_score(spread, x);
     char text[256];
@@ -85,17 +85,17 @@ static int make_outlier(struct stability_work *w, size_t run, const struct as_sp
              "run %lld took %.4g s, %.1f %% %s than the median (%.1f robust deviations)",
              (long long)w->result->run_id[run], x, 100 * fabs(x / spread->median - 1),
              score > 0 ? "more" : "less", fabs(score));
-    *out = (struct assay_outlier){.run_id = w->result->run_id[run],
-                                  .wall_s = x,
-                                  .score = score,
-                                  .text = as_set_text(w->arena, text)};
+    *out = (struct as_outlier){.run_id = w->result->run_id[run],
+                               .wall_s = x,
+                               .score = score,
+                               .text = as_set_text(w->arena, text)};
     return out->text ? 0 : as_error_nomem(err, "outliers");
 }
 
 static int find_outliers(struct stability_work *w, const struct as_spread *spread,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
-    struct assay_outlier *outlier = as_arena_array(w->arena, struct assay_outlier, spread->n);
+    struct as_outlier *outlier = as_arena_array(w->arena, struct as_outlier, spread->n);
     if (!outlier)
         return as_error_nomem(err, "outliers");
     w->result->outlier = outlier;
@@ -106,7 +106,7 @@ static int find_outliers(struct stability_work *w, const struct as_spread *sprea
 }
 
 static int find_drift(struct stability_work *w, const struct as_spread *spread,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
     struct as_trend trend;
     const size_t n = spread->n;
@@ -119,8 +119,8 @@ static int find_drift(struct stability_work *w, const struct as_spread *spread,
     as_trend_of(w->result->all_s, n, pairs, &trend);
     as_free(pairs);
     const double pct = spread->median > 0 ? 100 / spread->median : 0;
-    w->result->drift_pct = assay_derived(trend.slope * pct, trend.interval.low * pct,
-                                         trend.interval.high * pct, (int64_t)n);
+    w->result->drift_pct = as_value_derived(trend.slope * pct, trend.interval.low * pct,
+                                            trend.interval.high * pct, (int64_t)n);
     w->result->drift_p = trend.p;
     return 0;
 }
@@ -138,27 +138,27 @@ static void find_levels(struct stability_work *w, size_t n)
 
 /* ---- Rows ---------------------------------------------------------------------------------- */
 
-static int make_stability_row(struct stability_work *w, const struct as_object *object,
-                              struct assay_stability_row *out, struct assay_error *err)
+static int make_stability_row(struct stability_work *w, const struct as_compared_object *object,
+                              struct as_stability_row *out, struct as_error *err)
 {
     struct as_spread spread;
     as_repeats_cost(object, &w->all, AS_COST_TIME, w->x);
     as_spread_of(w->x, w->all.n, w->sorted, &spread);
-    *out = (struct assay_stability_row){.time_s = spread_of(&spread)};
+    *out = (struct as_stability_row){.time_s = spread_of(&spread)};
     out->deviation_pct = spread.mean > 0 ? 100 * spread.deviation / spread.mean : 0;
     for (size_t i = 0; i < w->all.n; i++)
         out->outlier_n += as_spread_is_outlier(&spread, w->x[i]);
     return as_compared_of(w->arena, object, &out->object, err);
 }
 
-static int kind_order(enum assay_object_kind kind)
+static int kind_order(enum as_object_kind kind)
 {
-    return kind == ASSAY_OBJECT_CATEGORY ? 0 : kind == ASSAY_OBJECT_FUNCTION ? 1 : 2;
+    return kind == AS_OBJECT_CATEGORY ? 0 : kind == AS_OBJECT_FUNCTION ? 1 : 2;
 }
 
 static int by_stable_time(const void *a, const void *b)
 {
-    const struct assay_stability_row *x = a, *y = b;
+    const struct as_stability_row *x = a, *y = b;
     if (x->object.kind != y->object.kind)
         return kind_order(x->object.kind) - kind_order(y->object.kind);
     if (x->time_s.mean != y->time_s.mean)
@@ -166,14 +166,14 @@ static int by_stable_time(const void *a, const void *b)
     return (x->object.id > y->object.id) - (x->object.id < y->object.id);
 }
 
-static int make_stability_rows(struct stability_work *w, struct assay_error *err)
+static int make_stability_rows(struct stability_work *w, struct as_error *err)
 {
-    struct assay_stability_row *row =
-        as_arena_array(w->arena, struct assay_stability_row, w->set.object.n + 1);
+    struct as_stability_row *row =
+        as_arena_array(w->arena, struct as_stability_row, w->set.object.n + 1);
     if (!row)
         return as_error_nomem(err, "the rows of repeated runs");
     as_vec_foreach (&w->set.object, it)
-        if (as_object_share(&w->set, it) >= ASSAY_COMPARE_LEAST_SHARE)
+        if (as_object_share(&w->set, it) >= AS_COMPARE_LEAST_SHARE)
             AS_TRY(make_stability_row(w, it, &row[w->result->row_n++], err));
     qsort(row, w->result->row_n, sizeof *row, by_stable_time);
     w->result->row = row;
@@ -184,7 +184,7 @@ static int make_stability_rows(struct stability_work *w, struct assay_error *err
 
 static void note_runs(struct stability_work *w)
 {
-    const struct assay_stability *it = w->result;
+    const struct as_stability *it = w->result;
     if (it->failed_n)
         as_note(&w->notes, w->arena, "%u run%s failed and %s left out.", it->failed_n,
                 it->failed_n == 1 ? "" : "s", it->failed_n == 1 ? "is" : "are");
@@ -209,8 +209,8 @@ static const char method[] =
     "Interval of the median by order statistics; outliers are beyond 3.5 robust deviations "
     "(1.4826 MAD) from the median; drift by the Mann-Kendall test and the Theil-Sen slope.";
 
-static int evaluate_stability(struct stability_work *w, struct assay_experiment *experiment,
-                              struct assay_error *err)
+static int evaluate_stability(struct stability_work *w, struct as_experiment *experiment,
+                              struct as_error *err)
 {
     struct as_spread spread;
     w->result->method = method;
@@ -228,11 +228,11 @@ static int evaluate_stability(struct stability_work *w, struct assay_experiment 
     return as_notes_take(&w->notes, w->arena, &w->result->note, &w->result->note_n, err);
 }
 
-int assay_compare_stability(struct assay_experiment *experiment, struct assay_stability **out,
-                            struct assay_error *err)
+int as_compare_stability(struct as_experiment *experiment, struct as_stability **out,
+                         struct as_error *err)
 {
     struct stability_work w = {0};
-    struct assay_stability counts = {0};
+    struct as_stability counts = {0};
     struct stability_box *box = NULL;
     *out = NULL;
     as_set_init(&w.set);
@@ -250,14 +250,14 @@ int assay_compare_stability(struct assay_experiment *experiment, struct assay_st
         w.result = *out = &box->result;
         rc = evaluate_stability(&w, experiment, err);
         if (rc < 0)
-            assay_stability_free(out);
+            as_stability_free(out);
     }
     as_vec_fini(&w.notes.text);
     as_set_fini(&w.set);
     return rc;
 }
 
-void assay_stability_free(struct assay_stability **stability)
+void as_stability_free(struct as_stability **stability)
 {
     struct stability_box *box = (struct stability_box *)(void *)*stability;
     if (box)

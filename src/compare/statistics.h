@@ -95,8 +95,8 @@ void as_benjamini_hochberg(const double *p, size_t n, size_t *order, double *adj
 /* ---- Quantities --------------------------------------------------------------------------- */
 
 /* Returns a / b with its interval (MOVER on the logarithms). `n` is the smaller of both. */
-struct assay_quantity as_ratio(struct assay_quantity a, struct assay_quantity b);
+struct as_bounded_value as_ratio(struct as_bounded_value a, struct as_bounded_value b);
 /* Returns `x` times an exact factor. */
-struct assay_quantity as_times(struct assay_quantity x, double factor);
+struct as_bounded_value as_times(struct as_bounded_value x, double factor);
 
 #endif

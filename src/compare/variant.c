@@ -31,7 +31,7 @@ static int add_name(struct as_arena *arena, const char **name, size_t *n, size_t
     if (*n == most)
         return 0;
     name[*n] = as_arena_strndup(arena, it.p, it.n);
-    return name[(*n)++] ? 0 : ASSAY_ERR_NOMEM;
+    return name[(*n)++] ? 0 : AS_ERR_NOMEM;
 }
 
 int as_variant_names(const struct as_set *set, struct as_arena *arena, const char *const **out,
@@ -46,13 +46,13 @@ int as_variant_names(const struct as_set *set, struct as_arena *arena, const cha
     *out = name;
     *n = 0;
     if (!name)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     as_vec_foreach (&set->run, run) {
         struct as_view rest = as_view_of(run->setting), it, value;
 
         while (run->setting && next_setting(&rest, &it, &value))
             if (add_name(arena, name, n, most, it) < 0)
-                return ASSAY_ERR_NOMEM;
+                return AS_ERR_NOMEM;
     }
     return 0;
 }

@@ -53,20 +53,20 @@ struct as_container_writer;
 /* Creates the file `path`, which must not exist. End with as_container_finish or
  * as_container_free. Errors: IO, NOMEM. */
 int as_container_create(const char *path, const char magic[8], uint32_t version,
-                        struct as_container_writer **out, struct assay_error *err);
+                        struct as_container_writer **out, struct as_error *err);
 /* Writes a block of `n` bytes, packed unless it is PLAIN. The writer determines offset, number and
  * stored_b; those of `block` are ignored. After a failure all later writes fail. Returns 0 or
- * ASSAY_ERR_IO; as_container_failure sets its message. */
+ * AS_ERR_IO; as_container_failure sets its message. */
 int as_container_write(struct as_container_writer *writer, const struct as_container_block *block,
                        const uint8_t *payload, size_t n);
 /* Returns true if an earlier write has failed. */
 bool as_container_has_failed(const struct as_container_writer *writer);
-/* Sets the message of the first failure, and returns ASSAY_ERR_IO. */
-int as_container_failure(const struct as_container_writer *writer, struct assay_error *err);
+/* Sets the message of the first failure, and returns AS_ERR_IO. */
+int as_container_failure(const struct as_container_writer *writer, struct as_error *err);
 /* Returns the bytes written so far. */
 uint64_t as_container_bytes(const struct as_container_writer *writer);
 /* Writes the index, closes the file and frees the writer, also after a failure. Errors: IO. */
-int as_container_finish(struct as_container_writer **writer, struct assay_error *err);
+int as_container_finish(struct as_container_writer **writer, struct as_error *err);
 /* Closes the file without an index and frees the writer. */
 void as_container_free(struct as_container_writer **writer); /* NULL inside is fine */
 
@@ -84,7 +84,7 @@ struct as_container {
 };
 
 /* Finds the blocks of a file by its index, or by a walk over the heads. Returns 0 or
- * ASSAY_ERR_NOMEM. */
+ * AS_ERR_NOMEM. */
 int as_container_open(struct as_container *container, int fd);
 void as_container_close(struct as_container *container); /* a zeroed struct is fine */
 /* Loads the payload of a block to `to` (AS_CONTAINER_BLOCK_B bytes). Returns false if the block

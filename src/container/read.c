@@ -106,7 +106,7 @@ static bool parse_index_entry(struct as_read *r, uint64_t end, uint64_t *at, uin
 }
 
 /* Reads the index blocks from `at` to `end`. Sets `whole` if they describe all bytes before
- * `at`. Returns 0 or ASSAY_ERR_NOMEM. */
+ * `at`. Returns 0 or AS_ERR_NOMEM. */
 static int parse_index_blocks(struct as_container *c, uint64_t at, uint64_t end, uint8_t *payload,
                               bool *whole)
 {
@@ -182,7 +182,7 @@ static uint64_t look_for_head(struct as_container *c, uint64_t at, uint64_t end,
 }
 
 /* Finds all blocks without an index. A head is damaged if neither another head nor the end
- * follows its block; the search then goes on behind it. Returns 0 or ASSAY_ERR_NOMEM. */
+ * follows its block; the search then goes on behind it. Returns 0 or AS_ERR_NOMEM. */
 static int walk_blocks(struct as_container *c, uint64_t end, uint8_t *room)
 {
     for (uint64_t at = AS_CONTAINER_START_B; at < end;) {
@@ -223,7 +223,7 @@ int as_container_open(struct as_container *c, int fd)
     c->stored = as_malloc(AS_CONTAINER_HEAD_B + AS_CONTAINER_PACKED_B);
     c->unpacker = ZSTD_createDCtx();
     if (!payload || !c->stored || !c->unpacker)
-        rc = ASSAY_ERR_NOMEM;
+        rc = AS_ERR_NOMEM;
     const uint64_t size_b = fstat(fd, &st) == 0 && st.st_size > 0 ? (uint64_t)st.st_size : 0;
     const uint64_t index = find_index(fd, size_b, &blocks_n);
     if (rc == 0 && index)

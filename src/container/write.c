@@ -36,9 +36,9 @@ struct as_container_writer {
     uint64_t indexed_at, indexed_ns;
 };
 
-int as_container_failure(const struct as_container_writer *w, struct assay_error *err)
+int as_container_failure(const struct as_container_writer *w, struct as_error *err)
 {
-    return as_error_set(err, ASSAY_ERR_IO,
+    return as_error_set(err, AS_ERR_IO,
                         "%s: cannot be written: %s; free space or choose another place", w->path,
                         strerror(w->failed));
 }
@@ -58,7 +58,7 @@ static int write_bytes(struct as_container_writer *w, const void *p, size_t n)
     if (!w->failed)
         w->failed = as_whole_write(w->fd, p, n);
     if (w->failed)
-        return ASSAY_ERR_IO;
+        return AS_ERR_IO;
     w->written_b += n;
     return 0;
 }
@@ -70,13 +70,13 @@ static int allocate(struct as_container_writer *w, const char *path)
     w->packer = ZSTD_createCCtx();
     if (!w->path || !w->stored || !w->packer ||
         ZSTD_isError(ZSTD_CCtx_setParameter(w->packer, ZSTD_c_compressionLevel, LEVEL)))
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     memcpy(w->path, path, strlen(path) + 1);
     return 0;
 }
 
 int as_container_create(const char *path, const char magic[8], uint32_t version,
-                        struct as_container_writer **out, struct assay_error *err)
+                        struct as_container_writer **out, struct as_error *err)
 {
     struct as_container_writer *w = as_calloc(1, sizeof *w);
     *out = NULL;
@@ -171,13 +171,13 @@ static int write_container_block(struct as_container_writer *w, struct as_contai
                                  const uint8_t *payload, size_t n)
 {
     if (w->failed)
-        return ASSAY_ERR_IO;
+        return AS_ERR_IO;
     block->offset = w->written_b;
     block->number = w->number++;
     block->stored_b = (uint32_t)store_payload(w, payload, n, block->flags & AS_CONTAINER_PLAIN);
     if (block->stored_b == 0) {
         w->failed = ENOMEM;
-        return ASSAY_ERR_IO;
+        return AS_ERR_IO;
     }
     as_container_head_encode(w->stored, block, w->stored + AS_CONTAINER_HEAD_B);
     return write_bytes(w, w->stored, AS_CONTAINER_HEAD_B + block->stored_b);
@@ -190,7 +190,7 @@ int as_container_write(struct as_container_writer *w, const struct as_container_
     AS_TRY(write_container_block(w, &one, payload, n));
     if (add_to_index(w, &one) < 0) {
         w->failed = ENOMEM;
-        return ASSAY_ERR_IO;
+        return AS_ERR_IO;
     }
     return 0;
 }
@@ -218,7 +218,7 @@ static int write_index(struct as_container_writer *w)
     return write_bytes(w, end, sizeof end);
 }
 
-int as_container_finish(struct as_container_writer **writer, struct assay_error *err)
+int as_container_finish(struct as_container_writer **writer, struct as_error *err)
 {
     struct as_container_writer *w = *writer;
     int rc = w->failed || write_index(w) < 0 ? as_container_failure(w, err) : 0;

@@ -61,25 +61,25 @@ static bool parse_level(const char **at, struct as_cache_level *out)
 }
 
 int as_level_traffic_parse(const char *text, struct as_cache_level *level, unsigned *n,
-                           struct assay_error *err)
+                           struct as_error *err)
 {
     const char *at = text;
     bool fits = true;
     *n = 0;
     do {
-        fits = *n < ASSAY_COUNT_LEVELS && parse_level(&at, &level[*n]);
+        fits = *n < AS_COUNT_LEVELS && parse_level(&at, &level[*n]);
         *n += fits;
     } while (fits && *at == ',' && at++);
     struct as_cache *cache = NULL;
     for (unsigned k = 0; fits && k < *n; k++)
         if (level[k].ways == 0 && level[k].size_b > FULL_MOST_B)
             return as_error_set(
-                err, ASSAY_ERR_USAGE,
+                err, AS_ERR_USAGE,
                 "--caches: level %u is larger than 128M and fully associative (:0); "
                 "set its ways, such as :16",
                 k + 1);
     if (!fits || *at)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--caches: invalid value '%s'; use SIZE:WAYS for each level, the "
                             "nearest first, such as 32K:8,1M:16,32M:16:victim",
                             text);
@@ -88,13 +88,12 @@ int as_level_traffic_parse(const char *text, struct as_cache_level *level, unsig
     return rc;
 }
 
-int assay_count_caches(const char *text, uint64_t size_b[ASSAY_COUNT_LEVELS],
-                       struct assay_error *err)
+int as_count_caches(const char *text, uint64_t size_b[AS_COUNT_LEVELS], struct as_error *err)
 {
     struct as_cache_level level[AS_CACHE_LEVELS_MOST];
     unsigned n;
     AS_TRY(as_level_traffic_parse(text, level, &n, err));
-    for (unsigned k = 0; k < ASSAY_COUNT_LEVELS; k++)
+    for (unsigned k = 0; k < AS_COUNT_LEVELS; k++)
         size_b[k] = k < n ? level[k].size_b : 0;
     return 0;
 }
@@ -102,20 +101,20 @@ int assay_count_caches(const char *text, uint64_t size_b[ASSAY_COUNT_LEVELS],
 /* ---- Of the machine ------------------------------------------------------------------------- */
 
 /* Lists the data caches of a CPU of this process, from L1 outwards. Returns their number. */
-static unsigned find_caches(const struct assay_topology *topology,
-                            const struct assay_place *out[ASSAY_COUNT_LEVELS])
+static unsigned find_caches(const struct as_topology *topology,
+                            const struct as_place *out[AS_COUNT_LEVELS])
 {
     unsigned n = 0;
     uint32_t at = 0;
     while (at < topology->place_n &&
-           !(topology->place[at].kind == ASSAY_PLACE_PU && topology->place[at].usable))
+           !(topology->place[at].kind == AS_PLACE_PU && topology->place[at].usable))
         at++;
     if (at == topology->place_n)
         return 0;
     for (; at != topology->place[at].parent; at = topology->place[at].parent) {
-        const struct assay_place *place = &topology->place[at];
-        if (place->kind == ASSAY_PLACE_CACHE && place->cache != 'i' && place->size_b &&
-            n < ASSAY_COUNT_LEVELS)
+        const struct as_place *place = &topology->place[at];
+        if (place->kind == AS_PLACE_CACHE && place->cache != 'i' && place->size_b &&
+            n < AS_COUNT_LEVELS)
             out[n++] = place;
     }
     return n;
@@ -125,7 +124,7 @@ static unsigned find_caches(const struct assay_topology *topology,
  * Returns the kind of a level. On AMD Zen, L2 includes L1, and L3 is a victim cache of L2. The same
  * holds for Intel from Skylake-SP on, which a large L2 shows. Before, L3 includes L1 and L2.
  */
-static enum as_cache_kind kind_of(const struct assay_host *host, unsigned k, uint64_t second_b)
+static enum as_cache_kind kind_of(const struct as_host *host, unsigned k, uint64_t second_b)
 {
     const bool is_zen = host->cpu_vendor && strcmp(host->cpu_vendor, "AuthenticAMD") == 0 &&
                         host->cpu_family >= FAMILY_ZEN;
@@ -148,14 +147,14 @@ static void share_level(struct as_cache_level *level, unsigned sharers)
     level->ways = level->ways ? own : 0;
 }
 
-static int host_levels(const struct assay_host *host, unsigned threads,
-                       struct as_cache_level *level, unsigned *n, struct assay_error *err)
+static int host_levels(const struct as_host *host, unsigned threads, struct as_cache_level *level,
+                       unsigned *n, struct as_error *err)
 {
-    const struct assay_place *place[ASSAY_COUNT_LEVELS];
+    const struct as_place *place[AS_COUNT_LEVELS];
     unsigned sharers = 1;
     *n = host->topology ? find_caches(host->topology, place) : 0;
     if (*n == 0)
-        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+        return as_error_set(err, AS_ERR_UNSUPPORTED,
                             "--levels: the caches of this machine are not known; describe them "
                             "with --caches");
     for (unsigned k = 0; k < *n; k++) {
@@ -165,7 +164,7 @@ static int host_levels(const struct assay_host *host, unsigned threads,
         level[k] = (struct as_cache_level){place[k]->size_b, ways,
                                            kind_of(host, k, place[*n > 1 ? 1 : 0]->size_b)};
     }
-    assay_topology_cache_b(host->topology, 0, *n, &sharers);
+    as_topology_cache_b(host->topology, 0, *n, &sharers);
     const unsigned shared = threads < sharers ? threads : sharers;
     if (*n > 1 && shared > 1)
         share_level(&level[*n - 1], shared);
@@ -173,11 +172,11 @@ static int host_levels(const struct assay_host *host, unsigned threads,
 }
 
 int as_level_traffic_host(unsigned threads, struct as_cache_level *level, unsigned *n,
-                          struct assay_error *err)
+                          struct as_error *err)
 {
-    struct assay_host *host;
-    AS_TRY(assay_host_read(NULL, &host, err));
+    struct as_host *host;
+    AS_TRY(as_host_read(NULL, &host, err));
     const int rc = host_levels(host, threads, level, n, err);
-    assay_host_free(&host);
+    as_host_free(&host);
     return rc;
 }

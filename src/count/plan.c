@@ -11,7 +11,7 @@
 
 static bool wants_any(const struct as_counted_module *module)
 {
-    const struct assay_program *p = module->code ? module->code->program : NULL;
+    const struct as_program *p = module->code ? module->code->program : NULL;
     for (uint32_t b = 0; p && b < p->body_n; b++)
         if (module->body[b])
             return true;
@@ -23,9 +23,9 @@ static bool wants_any(const struct as_counted_module *module)
 
 /* Adds a module to the plan. If a wanted body is refused, its loops are planned in its place. */
 static int plan_module(struct as_counted_module *module, struct as_patch_maker *maker,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
-    const struct assay_program *p = module->code->program;
+    const struct as_program *p = module->code->program;
     const struct as_patch_bodies bodies = {module->body, module->refusal};
     bool *loops = as_calloc(p->loop_n + 1, sizeof *loops);
     int rc = loops ? 0 : as_error_nomem(err, "a plan");
@@ -39,19 +39,19 @@ static int plan_module(struct as_counted_module *module, struct as_patch_maker *
 
 /* ---- Objects ------------------------------------------------------------------------------- */
 
-/* Returns the region of a planned module that begins at `address`, or ASSAY_NONE. */
+/* Returns the region of a planned module that begins at `address`, or AS_NONE. */
 static uint32_t region_at(const struct as_patch_plan *plan, uint32_t planned, uint64_t address)
 {
     const struct as_patch_region *region = as_patch_at(plan, &plan->region);
     for (uint64_t r = 0; r < plan->region.n; r++)
         if (region[r].module == planned && region[r].header == address)
             return (uint32_t)r;
-    return ASSAY_NONE;
+    return AS_NONE;
 }
 
-static int add_object(struct as_counting *counting, uint32_t module, uint32_t number,
-                      uint32_t region, const struct assay_count_object *it, uint32_t *at,
-                      struct assay_error *err)
+static int add_object(struct as_block_counting *counting, uint32_t module, uint32_t number,
+                      uint32_t region, const struct as_count_object *it, uint32_t *at,
+                      struct as_error *err)
 {
     const struct as_counted_object object = {
         .it = *it, .module = module, .number = number, .region = region};
@@ -59,34 +59,34 @@ static int add_object(struct as_counting *counting, uint32_t module, uint32_t nu
     return as_vec_push(&counting->object, object) < 0 ? as_error_nomem(err, "what is counted") : 0;
 }
 
-static int add_loop(struct as_counting *counting, const struct as_patch_plan *plan, uint32_t m,
-                    uint32_t loop, uint32_t around, struct assay_error *err)
+static int add_loop(struct as_block_counting *counting, const struct as_patch_plan *plan,
+                    uint32_t m, uint32_t loop, uint32_t around, struct as_error *err)
 {
     struct as_counted_module *module = &counting->module.at[m];
-    const struct assay_program *p = module->code->program;
+    const struct as_program *p = module->code->program;
     const struct as_patch_verdict *verdict = &module->verdict[loop];
     const struct as_patch_loop *planned = plan ? as_patch_at(plan, &plan->loop) : NULL;
-    const struct assay_count_object it = {
-        .kind = ASSAY_OBJECT_LOOP,
+    const struct as_count_object it = {
+        .kind = AS_OBJECT_LOOP,
         .module_id = module->id,
         .address = p->block[p->loop[loop].header].start,
         .depth = p->loop[loop].depth,
         .reason = verdict->refusal ? as_patch_refusal_text(verdict->refusal) : NULL};
     const uint32_t region =
-        verdict->loop != ASSAY_NONE && planned ? planned[verdict->loop].region : around;
+        verdict->loop != AS_NONE && planned ? planned[verdict->loop].region : around;
     return add_object(counting, m, loop, region, &it, &module->loop_object[loop], err);
 }
 
-static int add_body(struct as_counting *counting, const struct as_patch_plan *plan, uint32_t m,
-                    uint32_t body, struct assay_error *err)
+static int add_body(struct as_block_counting *counting, const struct as_patch_plan *plan,
+                    uint32_t m, uint32_t body, struct as_error *err)
 {
     struct as_counted_module *module = &counting->module.at[m];
-    const struct assay_program *p = module->code->program;
-    const struct assay_body *b = &p->body[body];
-    uint32_t region = ASSAY_NONE;
+    const struct as_program *p = module->code->program;
+    const struct as_body *b = &p->body[body];
+    uint32_t region = AS_NONE;
     if (module->body[body]) {
-        const struct assay_count_object it = {
-            .kind = ASSAY_OBJECT_FUNCTION,
+        const struct as_count_object it = {
+            .kind = AS_OBJECT_FUNCTION,
             .module_id = module->id,
             .address = b->entry,
             .reason = module->refusal[body] ? as_patch_refusal_text(module->refusal[body]) : NULL};
@@ -100,8 +100,8 @@ static int add_body(struct as_counting *counting, const struct as_patch_plan *pl
     return 0;
 }
 
-static int add_objects(struct as_counting *counting, const struct as_patch_plan *plan,
-                       struct assay_error *err)
+static int add_objects(struct as_block_counting *counting, const struct as_patch_plan *plan,
+                       struct as_error *err)
 {
     for (uint32_t m = 0; m < counting->module.n; m++) {
         const struct as_counted_module *module = &counting->module.at[m];
@@ -111,8 +111,8 @@ static int add_objects(struct as_counting *counting, const struct as_patch_plan 
     return 0;
 }
 
-int as_counting_plan(struct as_counting *counting, uint8_t **bytes, size_t *n,
-                     struct assay_error *err)
+int as_counting_plan(struct as_block_counting *counting, uint8_t **bytes, size_t *n,
+                     struct as_error *err)
 {
     const struct as_patch_wish wish = {.mode = AS_PATCH_COUNT,
                                        .addresses_b = counting->traffic ? AS_TRAFFIC_BUFFER_B : 0};

@@ -261,7 +261,7 @@ static void *read_until_over(void *context)
 
 int as_reader_start(struct as_reader *r, const struct as_patch_plan *plan,
                     struct as_level_replay *replay, uint64_t patience_ns, const char *directory,
-                    struct assay_error *err)
+                    struct as_error *err)
 {
     *r = (struct as_reader){
         .plan = plan, .replay = replay, .patience_ns = patience_ns, .begin_ns = as_monotonic_ns()};
@@ -271,7 +271,7 @@ int as_reader_start(struct as_reader *r, const struct as_patch_plan *plan,
         return as_error_nomem(err, "addresses");
     const int error = pthread_create(&r->worker, NULL, read_until_over, r);
     r->has_worker = error == 0;
-    return error ? as_error_set(err, ASSAY_ERR_IO,
+    return error ? as_error_set(err, AS_ERR_IO,
                                 "addresses: no thread could be started to read them: %s; raise "
                                 "the limit of processes (ulimit -u)",
                                 strerror(error))

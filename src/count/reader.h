@@ -47,7 +47,7 @@ struct as_reader {
 /* Starts to read the buffers in `directory`. Errors: NOMEM, IO (no thread). */
 int as_reader_start(struct as_reader *reader, const struct as_patch_plan *plan,
                     struct as_level_replay *replay, uint64_t patience_ns, const char *directory,
-                    struct assay_error *err);
+                    struct as_error *err);
 /* Ends the thread. With `last` it reads the rest of the files first. */
 void as_reader_stop(struct as_reader *reader, bool last);
 

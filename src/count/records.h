@@ -11,7 +11,7 @@
  * read only if as_amount_of says that it is counted. NULL means that it was not counted: the
  * maximum is added, and marked UNSURE.
  */
-void as_count_add(const struct assay_insn *insn, uint64_t runs, const uint64_t *amount,
-                  double count[ASSAY_COUNTS]);
+void as_count_add(const struct as_insn *insn, uint64_t runs, const uint64_t *amount,
+                  double count[AS_COUNTS]);
 
 #endif

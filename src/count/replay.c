@@ -159,9 +159,9 @@ static void replay_bytes(struct as_level_replay *r, struct as_level_replay_threa
 
 static enum as_cache_access access_of(const struct as_address_operand *o)
 {
-    return o->streams                       ? AS_CACHE_STREAM
-           : o->access & ASSAY_ACCESS_WRITE ? AS_CACHE_WRITE
-                                            : AS_CACHE_READ;
+    return o->streams                    ? AS_CACHE_STREAM
+           : o->access & AS_ACCESS_WRITE ? AS_CACHE_WRITE
+                                         : AS_CACHE_READ;
 }
 
 /* ---- Walks ---------------------------------------------------------------------------------- */
@@ -344,7 +344,7 @@ static int find_group(struct as_level_replay *r, const struct as_address_record 
 
 int as_level_replay_init(struct as_level_replay *r, const struct as_address_plan *plan,
                          const struct as_cache_level *level, unsigned levels, uint64_t full_n,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     *r = (struct as_level_replay){
         .plan = plan, .levels = levels, .full_n = full_n, .next_n = full_n};
@@ -353,7 +353,7 @@ int as_level_replay_init(struct as_level_replay *r, const struct as_address_plan
     r->kept = r->classes == 64 ? UINT64_MAX : (UINT64_C(1) << r->classes) - 1;
     r->group_of = as_calloc(plan->record.n + 1, sizeof *r->group_of);
     r->runs = as_calloc(plan->record.n + 1, sizeof *r->runs);
-    int rc = r->group_of && r->runs ? 0 : ASSAY_ERR_NOMEM;
+    int rc = r->group_of && r->runs ? 0 : AS_ERR_NOMEM;
     for (size_t i = 0; rc == 0 && i < plan->record.n; i++) {
         r->is_sampled |= plan->record.at[i].is_sampled;
         rc = find_group(r, &plan->record.at[i], &r->group_of[i]);
@@ -373,7 +373,7 @@ void as_level_replay_fini(struct as_level_replay *r)
 }
 
 int as_level_replay_thread_init(const struct as_level_replay *r, struct as_level_replay_thread *t,
-                                struct assay_error *err)
+                                struct as_error *err)
 {
     *t = (struct as_level_replay_thread){.cache = NULL};
     AS_TRY(as_cache_new(r->level, r->levels, AS_REPLAY_LINE_B, &t->cache, err));

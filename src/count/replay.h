@@ -53,11 +53,11 @@ struct as_level_replay_thread {
  */
 int as_level_replay_init(struct as_level_replay *replay, const struct as_address_plan *plan,
                          const struct as_cache_level *level, unsigned levels, uint64_t full_n,
-                         struct assay_error *err);
+                         struct as_error *err);
 void as_level_replay_fini(struct as_level_replay *replay);
 
 int as_level_replay_thread_init(const struct as_level_replay *replay,
-                                struct as_level_replay_thread *thread, struct assay_error *err);
+                                struct as_level_replay_thread *thread, struct as_error *err);
 void as_level_replay_thread_fini(struct as_level_replay_thread *thread);
 
 /*

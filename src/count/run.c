@@ -10,35 +10,35 @@
 #include "profile/collector.h"
 #include "vprof/clones.h"
 
-const char *assay_count_word(unsigned count)
+const char *as_count_word(unsigned count)
 {
     static const char *const words[] = {
 #define COUNT_WORD(name, word) word,
-        ASSAY_COUNT_LIST(COUNT_WORD)
+        AS_COUNT_LIST(COUNT_WORD)
 #undef COUNT_WORD
     };
-    return count < ASSAY_COUNTS ? words[count] : "";
+    return count < AS_COUNTS ? words[count] : "";
 }
 
-double assay_count_intensity(const struct assay_count_object *object)
+double as_count_intensity(const struct as_count_object *object)
 {
-    const double bytes = object->count[ASSAY_COUNT_LOAD_B] + object->count[ASSAY_COUNT_STORE_B];
-    return bytes > 0 ? object->count[ASSAY_COUNT_FLOP] / bytes : (double)NAN;
+    const double bytes = object->count[AS_COUNT_LOAD_B] + object->count[AS_COUNT_STORE_B];
+    return bytes > 0 ? object->count[AS_COUNT_FLOP] / bytes : (double)NAN;
 }
 
 /* ---- The result ---------------------------------------------------------------------------- */
 
 /* A function and its loops are ordered by the share of the function. */
-static void set_groups(struct as_counting *counting)
+static void set_groups(struct as_block_counting *counting)
 {
     const struct as_counted_object *function = NULL;
     as_vec_foreach (&counting->object, object) {
         const uint32_t number = (uint32_t)(object - counting->object.at);
         const struct as_counted_module *module = &counting->module.at[object->module];
-        if (object->it.kind == ASSAY_OBJECT_FUNCTION)
+        if (object->it.kind == AS_OBJECT_FUNCTION)
             function = object;
         const bool in_function =
-            object->it.kind == ASSAY_OBJECT_FUNCTION ||
+            object->it.kind == AS_OBJECT_FUNCTION ||
             (function && function->module == object->module &&
              module->code->program->loop[object->number].body == function->number);
         object->group_share = in_function ? function->it.share : object->it.share;
@@ -61,12 +61,12 @@ static int by_group(const void *a, const void *b)
  * Returns the refused share of time. Also sets the uncounted share of each object with a reason.
  * That of a refused function does not include its loops, which have their own.
  */
-double as_counting_refused(struct as_counting *counting)
+double as_counting_refused(struct as_block_counting *counting)
 {
     double all = 0, uncounted = 0;
     set_groups(counting);
     as_vec_foreach (&counting->object, object) {
-        struct assay_count_object *group = &counting->object.at[object->group].it;
+        struct as_count_object *group = &counting->object.at[object->group].it;
         const bool is_own = object->group == object->position;
         all += is_own ? object->it.share : 0;
         object->it.uncounted += object->it.reason ? object->it.share : 0;
@@ -80,8 +80,8 @@ double as_counting_refused(struct as_counting *counting)
     return all > 0 ? uncounted / all : 0;
 }
 
-static int hand_over(struct as_counting *counting, struct assay_count_result *result,
-                     struct assay_error *err)
+static int hand_over(struct as_block_counting *counting, struct as_count_result *result,
+                     struct as_error *err)
 {
     if (counting->object.n)
         qsort(counting->object.at, counting->object.n, sizeof *counting->object.at, by_group);
@@ -95,12 +95,12 @@ static int hand_over(struct as_counting *counting, struct assay_count_result *re
 
 /* ---- The run ------------------------------------------------------------------------------- */
 
-static int count_planned(struct as_counting *counting, const struct as_input *input,
-                         const uint8_t *plan, size_t plan_n, struct assay_count_result *result,
-                         struct assay_error *err)
+static int count_planned(struct as_block_counting *counting, const struct as_input *input,
+                         const uint8_t *plan, size_t plan_n, struct as_count_result *result,
+                         struct as_error *err)
 {
     struct as_instances all = {.plan = (const void *)plan};
-    struct assay_profile_result run = {.exit_code = -1};
+    struct as_profile_result run = {.exit_code = -1};
     const struct as_clones clones = {.plan = plan,
                                      .plan_n = plan_n,
                                      .program = counting->program,
@@ -133,8 +133,8 @@ static int count_planned(struct as_counting *counting, const struct as_input *in
     return rc;
 }
 
-static int count_chosen(struct as_counting *counting, const struct as_input *input,
-                        struct assay_count_result *result, struct assay_error *err)
+static int count_chosen(struct as_block_counting *counting, const struct as_input *input,
+                        struct as_count_result *result, struct as_error *err)
 {
     uint8_t *plan = NULL;
     size_t plan_n = 0;
@@ -154,10 +154,10 @@ static int count_chosen(struct as_counting *counting, const struct as_input *inp
     return rc == 0 ? hand_over(counting, result, err) : rc;
 }
 
-static void end_counting(struct as_counting *counting)
+static void end_counting(struct as_block_counting *counting)
 {
     as_vec_foreach (&counting->module, module) {
-        assay_catalogue_close(counting->catalogue, &module->code);
+        as_catalogue_close(counting->catalogue, &module->code);
         as_free(module->body);
         as_free(module->loop);
         as_free(module->refusal);
@@ -170,58 +170,58 @@ static void end_counting(struct as_counting *counting)
     as_vec_fini(&counting->object);
 }
 
-static int count_run(struct assay_experiment *experiment, int64_t run_id,
-                     const struct as_input *input, const struct assay_count_request *request,
-                     struct assay_count_result *result, struct assay_error *err)
+static int count_run(struct as_experiment *experiment, int64_t run_id, const struct as_input *input,
+                     const struct as_count_request *request, struct as_count_result *result,
+                     struct as_error *err)
 {
-    const struct assay_attribute_options *attribute = &request->profile.attribute;
-    const struct assay_catalogue_options how = {.jobs = attribute->jobs, .open = attribute->open};
-    struct as_counting counting = {.experiment = experiment,
-                                   .catalogue = attribute->catalogue,
-                                   .request = request,
-                                   .run_id = run_id};
+    const struct as_attribute_options *attribute = &request->profile.attribute;
+    const struct as_catalogue_options how = {.jobs = attribute->jobs, .open = attribute->open};
+    struct as_block_counting counting = {.experiment = experiment,
+                                         .catalogue = attribute->catalogue,
+                                         .request = request,
+                                         .run_id = run_id};
     struct as_level_traffic traffic = {.counting = &counting};
-    struct assay_catalogue *own = NULL;
+    struct as_catalogue *own = NULL;
     counting.traffic = request->levels ? &traffic : NULL;
     if (!counting.catalogue)
-        AS_TRY(assay_catalogue_new(experiment, &how, &own, err));
+        AS_TRY(as_catalogue_new(experiment, &how, &own, err));
     counting.catalogue = own ? own : counting.catalogue;
     const int rc = count_chosen(&counting, input, result, err);
     if (traffic.is_ready)
         result->replayed_share = as_level_replay_share(&traffic.replay);
     as_level_traffic_fini(&traffic);
     end_counting(&counting);
-    assay_catalogue_free(&own);
+    as_catalogue_free(&own);
     return rc;
 }
 
 /* Checks the requested caches before any run. */
-static int check_levels(const struct assay_count_request *request, struct assay_error *err)
+static int check_levels(const struct as_count_request *request, struct as_error *err)
 {
-    struct as_cache_level level[ASSAY_COUNT_LEVELS];
+    struct as_cache_level level[AS_COUNT_LEVELS];
     unsigned n;
     if (request->levels && !request->profile.command)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--levels: a running process cannot be replayed; run the command "
                             "without --pid");
     return request->caches ? as_level_traffic_parse(request->caches, level, &n, err) : 0;
 }
 
-int assay_count_again(struct assay_experiment *experiment, int64_t run_id,
-                      struct assay_campaign *campaign, const struct assay_count_request *request,
-                      struct assay_count_result *result, struct assay_error *err)
+int as_count_again(struct as_experiment *experiment, int64_t run_id, struct as_campaign *campaign,
+                   const struct as_count_request *request, struct as_count_result *result,
+                   struct as_error *err)
 {
-    *result = (struct assay_count_result){.profile = {.run_id = run_id, .exit_code = -1}};
+    *result = (struct as_count_result){.profile = {.run_id = run_id, .exit_code = -1}};
     AS_TRY(as_clones_check(&request->profile, "counted from inside", err));
-    AS_TRY(assay_campaign_check(campaign, 1, err));
+    AS_TRY(as_campaign_check(campaign, 1, err));
     return count_run(experiment, run_id, as_campaign_input(campaign), request, result, err);
 }
 
-int assay_count_run(struct assay_experiment *experiment, const struct assay_count_request *request,
-                    struct assay_count_result *result, struct assay_error *err)
+int as_count_run(struct as_experiment *experiment, const struct as_count_request *request,
+                 struct as_count_result *result, struct as_error *err)
 {
     struct as_input input;
-    *result = (struct assay_count_result){.profile = {.exit_code = -1}};
+    *result = (struct as_count_result){.profile = {.exit_code = -1}};
     AS_TRY(check_levels(request, err));
     AS_TRY(as_clones_check(&request->profile, "counted from inside", err));
     as_input_note(&input);
@@ -233,7 +233,7 @@ int assay_count_run(struct assay_experiment *experiment, const struct assay_coun
                : count_run(experiment, result->profile.run_id, &input, request, result, err);
 }
 
-void assay_count_result_fini(struct assay_count_result *result)
+void as_count_result_fini(struct as_count_result *result)
 {
     as_free(result->object);
     result->object = NULL;

@@ -19,9 +19,9 @@ struct counter_value {
 };
 
 struct summing {
-    struct as_counting *counting;
+    struct as_block_counting *counting;
     struct as_counted_module *module;
-    const struct assay_program *program;
+    const struct as_program *program;
     AS_VEC(struct counter_value) counter; /* counters of code, then of amounts; each by address */
     size_t runs;                          /* number of counters of code */
     uint32_t *block_of;                   /* by instruction of the program */
@@ -39,16 +39,16 @@ static int by_place(const void *a, const void *b)
 /* Notes threads that never left the loop: enclosing objects lack the last entry of these. */
 static void note_open(struct summing *s, const struct counter_value *it)
 {
-    const struct assay_program *p = s->program;
+    const struct as_program *p = s->program;
     struct as_counted_object *object = s->counting->object.at;
-    const size_t insn = assay_code_find(&p->code, it->address);
-    if (it->value == 0 || insn == SIZE_MAX || s->block_of[insn] == ASSAY_NONE)
+    const size_t insn = as_code_find(&p->code, it->address);
+    if (it->value == 0 || insn == SIZE_MAX || s->block_of[insn] == AS_NONE)
         return;
-    const struct assay_block *b = &p->block[s->block_of[insn]];
-    if (s->module->body_object[b->body] != ASSAY_NONE)
+    const struct as_block *b = &p->block[s->block_of[insn]];
+    if (s->module->body_object[b->body] != AS_NONE)
         object[s->module->body_object[b->body]].it.open += it->value;
-    for (uint32_t l = b->loop; l != ASSAY_NONE; l = p->loop[l].parent)
-        if (s->module->loop_object[l] != ASSAY_NONE)
+    for (uint32_t l = b->loop; l != AS_NONE; l = p->loop[l].parent)
+        if (s->module->loop_object[l] != AS_NONE)
             object[s->module->loop_object[l]].it.open += it->value;
 }
 
@@ -86,22 +86,22 @@ static const uint64_t *amount_of(const struct summing *s, uint64_t address)
 
 /* ---- Objects ------------------------------------------------------------------------------- */
 
-static void add_counts(struct as_counting *counting, uint32_t object, const double *count)
+static void add_counts(struct as_block_counting *counting, uint32_t object, const double *count)
 {
-    for (unsigned i = 0; object != ASSAY_NONE && i < ASSAY_COUNTS; i++)
+    for (unsigned i = 0; object != AS_NONE && i < AS_COUNTS; i++)
         counting->object.at[object].it.count[i] += count[i];
 }
 
 /* Adds counts to the function and to each enclosing loop. */
 static void add_counts_to_objects(struct summing *s, uint32_t block, double *count, bool at_start)
 {
-    const struct assay_program *p = s->program;
-    const struct assay_block *b = &p->block[block];
-    const double runs = count[ASSAY_COUNT_START];
-    count[ASSAY_COUNT_START] = at_start && p->body[b->body].entry_block == block ? runs : 0;
+    const struct as_program *p = s->program;
+    const struct as_block *b = &p->block[block];
+    const double runs = count[AS_COUNT_START];
+    count[AS_COUNT_START] = at_start && p->body[b->body].entry_block == block ? runs : 0;
     add_counts(s->counting, s->module->body_object[b->body], count);
-    for (uint32_t l = b->loop; l != ASSAY_NONE; l = p->loop[l].parent) {
-        count[ASSAY_COUNT_START] = at_start && p->loop[l].header == block ? runs : 0;
+    for (uint32_t l = b->loop; l != AS_NONE; l = p->loop[l].parent) {
+        count[AS_COUNT_START] = at_start && p->loop[l].header == block ? runs : 0;
         add_counts(s->counting, s->module->loop_object[l], count);
     }
 }
@@ -109,17 +109,17 @@ static void add_counts_to_objects(struct summing *s, uint32_t block, double *cou
 static int add_code(struct summing *s, size_t at)
 {
     const struct counter_value *it = &s->counter.at[at];
-    const struct assay_code *code = &s->program->code;
-    const size_t first = assay_code_find(code, it->address);
-    double count[ASSAY_COUNTS] = {0};
-    if (first == SIZE_MAX || s->block_of[first] == ASSAY_NONE || it->value == 0)
+    const struct as_code *code = &s->program->code;
+    const size_t first = as_code_find(code, it->address);
+    double count[AS_COUNTS] = {0};
+    if (first == SIZE_MAX || s->block_of[first] == AS_NONE || it->value == 0)
         return 0;
-    const struct assay_block *b = &s->program->block[s->block_of[first]];
+    const struct as_block *b = &s->program->block[s->block_of[first]];
     const uint64_t next = at + 1 < s->runs ? it[1].address : UINT64_MAX;
     for (size_t i = first; i < (size_t)b->first_insn + b->insns && code->insn[i].address < next;
          i++)
         as_count_add(&code->insn[i], it->value, amount_of(s, code->insn[i].address), count);
-    count[ASSAY_COUNT_START] = (double)it->value;
+    count[AS_COUNT_START] = (double)it->value;
     const bool at_start = it->address == b->start;
     add_counts_to_objects(s, s->block_of[first], count, at_start);
     const struct as_counted_block ran = {s->block_of[first], it->value};
@@ -128,7 +128,7 @@ static int add_code(struct summing *s, size_t at)
 
 static int map_blocks(struct summing *s)
 {
-    const struct assay_program *p = s->program;
+    const struct as_program *p = s->program;
     s->block_of = as_calloc(p->code.n + 1, sizeof *s->block_of);
     if (!s->block_of)
         return -1;
@@ -149,13 +149,13 @@ static int sum_module(struct summing *s, const struct as_instances *all)
     return rc;
 }
 
-int as_counting_sum(struct as_counting *counting, const struct as_instances *all,
-                    struct assay_error *err)
+int as_counting_sum(struct as_block_counting *counting, const struct as_instances *all,
+                    struct as_error *err)
 {
     struct summing s = {.counting = counting};
     int rc = 0;
     as_vec_foreach (&counting->module, module) {
-        if (rc < 0 || module->planned == ASSAY_NONE)
+        if (rc < 0 || module->planned == AS_NONE)
             continue;
         s.module = module;
         s.program = module->code->program;
@@ -163,8 +163,8 @@ int as_counting_sum(struct as_counting *counting, const struct as_instances *all
     }
     as_vec_fini(&s.counter);
     as_vec_foreach (&counting->object, object) {
-        const bool ran = object->it.count[ASSAY_COUNT_INSTRUCTION] > 0;
-        if (!object->it.reason && object->region == ASSAY_NONE)
+        const bool ran = object->it.count[AS_COUNT_INSTRUCTION] > 0;
+        if (!object->it.reason && object->region == AS_NONE)
             object->it.reason = "its part of the program could not be counted";
         else if (!object->it.reason && !ran)
             object->it.reason = as_instances_why_not(all, object->region);

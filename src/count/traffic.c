@@ -16,10 +16,10 @@
 
 /* ---- The run -------------------------------------------------------------------------------- */
 
-static int threads_of_run(void *context, struct assay_rows *row, struct assay_error *err)
+static int threads_of_run(void *context, struct as_rows *row, struct as_error *err)
 {
     (void)err;
-    *(int64_t *)context = assay_rows_integer(row, 0);
+    *(int64_t *)context = as_rows_integer(row, 0);
     return 0;
 }
 
@@ -29,15 +29,15 @@ static const char threads_sql[] =
     " 10 * t.cpu_ns > (SELECT max(u.cpu_ns) FROM thread u JOIN process q USING (process_id)"
     "  WHERE q.run_id = ?1)";
 
-int as_level_traffic_prepare(struct as_level_traffic *t, struct assay_error *err)
+int as_level_traffic_prepare(struct as_level_traffic *t, struct as_error *err)
 {
-    const struct assay_count_request *request = t->counting->request;
+    const struct as_count_request *request = t->counting->request;
     int64_t threads = 1;
     if (request->caches)
         AS_TRY(as_level_traffic_parse(request->caches, t->level, &t->levels, err));
     else {
-        AS_TRY(assay_rows_each(t->counting->experiment, threads_sql, t->counting->run_id,
-                               threads_of_run, &threads, err));
+        AS_TRY(as_rows_each(t->counting->experiment, threads_sql, t->counting->run_id,
+                            threads_of_run, &threads, err));
         AS_TRY(
             as_level_traffic_host(threads > 0 ? (unsigned)threads : 1, t->level, &t->levels, err));
     }
@@ -45,7 +45,7 @@ int as_level_traffic_prepare(struct as_level_traffic *t, struct assay_error *err
     return as_level_replay_init(&t->replay, &t->plan, t->level, t->levels, FULL_LINES, err);
 }
 
-int as_level_traffic_begin(void *context, const char *directory, struct assay_error *err)
+int as_level_traffic_begin(void *context, const char *directory, struct as_error *err)
 {
     struct as_level_traffic *t = context;
     const double cpu_ns = as_clones_cpu_ns(t->counting->experiment, t->counting->run_id);
@@ -53,7 +53,7 @@ int as_level_traffic_begin(void *context, const char *directory, struct assay_er
     return as_reader_start(&t->reader, t->clones, &t->replay, patience_ns, directory, err);
 }
 
-int as_level_traffic_end(void *context, const char *directory, struct assay_error *err)
+int as_level_traffic_end(void *context, const char *directory, struct as_error *err)
 {
     struct as_level_traffic *t = context;
     (void)directory;
@@ -89,7 +89,7 @@ struct traffic_sums {
 
 static int find_runs(struct traffic_sums *s)
 {
-    const struct assay_program *p = s->module->code->program;
+    const struct as_program *p = s->module->code->program;
     s->runs = as_calloc(p->code.n + 1, sizeof *s->runs);
     if (!s->runs)
         return -1;
@@ -101,7 +101,7 @@ static int find_runs(struct traffic_sums *s)
 
 static double runs_at(const struct traffic_sums *s, uint64_t address)
 {
-    const size_t i = assay_code_find(&s->module->code->program->code, address);
+    const size_t i = as_code_find(&s->module->code->program->code, address);
     return i == SIZE_MAX ? 0 : s->runs[i];
 }
 
@@ -138,7 +138,7 @@ static void find_truth(struct traffic_sums *s)
                 s->truth[group - replay->group.at].missed_n += runs_at(s, missed->insn);
 }
 
-static void add_traffic(struct assay_count_traffic *to, const struct as_level_traffic *t,
+static void add_traffic(struct as_count_traffic *to, const struct as_level_traffic *t,
                         const struct as_level_replay_group *group, const struct group_truth *truth)
 {
     const double others = truth->expected_n - truth->sampled_n;
@@ -152,8 +152,8 @@ static void add_traffic(struct assay_count_traffic *to, const struct as_level_tr
     to->replayed_n += seen;
     to->expected_n += truth->expected_n + truth->missed_n;
     to->event_n += group->miss_n;
-    for (unsigned i = 0; group->curve && i < ASSAY_COUNT_CURVE; i++) {
-        const double lines = ldexp((double)ASSAY_COUNT_CURVE_B / AS_REPLAY_LINE_B, (int)i);
+    for (unsigned i = 0; group->curve && i < AS_COUNT_CURVE; i++) {
+        const double lines = ldexp((double)AS_COUNT_CURVE_B / AS_REPLAY_LINE_B, (int)i);
         double all = group->curve->cold;
         for (unsigned b = 0; b < AS_REUSE_BINS; b++)
             all += group->curve->near[b];
@@ -165,18 +165,18 @@ static void add_traffic_to_objects(const struct traffic_sums *s,
                                    const struct as_level_replay_group *group,
                                    const struct group_truth *truth)
 {
-    const struct assay_program *p = s->module->code->program;
+    const struct as_program *p = s->module->code->program;
     struct as_counted_object *object = s->traffic->counting->object.at;
     const uint32_t function = s->module->body_object[group->body];
-    if (function != ASSAY_NONE)
+    if (function != AS_NONE)
         add_traffic(&object[function].it.traffic, s->traffic, group, truth);
-    for (uint32_t l = group->loop; l != ASSAY_NONE; l = p->loop[l].parent)
-        if (s->module->loop_object[l] != ASSAY_NONE)
+    for (uint32_t l = group->loop; l != AS_NONE; l = p->loop[l].parent)
+        if (s->module->loop_object[l] != AS_NONE)
             add_traffic(&object[s->module->loop_object[l]].it.traffic, s->traffic, group, truth);
 }
 
 /* Computes bytes of each level. The error is that of sampled sets and of unrecorded accesses. */
-static void settle_traffic(const struct as_level_traffic *t, struct assay_count_traffic *it)
+static void settle_traffic(const struct as_level_traffic *t, struct as_count_traffic *it)
 {
     const bool is_sampled = as_level_replay_share(&t->replay) < 1;
     it->is_known = it->replayed_n > 0;
@@ -199,7 +199,7 @@ static void settle_traffic(const struct as_level_traffic *t, struct assay_count_
 }
 
 int as_level_traffic_sum(struct as_level_traffic *t, const struct as_instances *all,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     struct traffic_sums s = {.traffic = t, .all = all};
     if (!t->is_read)
@@ -207,7 +207,7 @@ int as_level_traffic_sum(struct as_level_traffic *t, const struct as_instances *
     s.truth = as_calloc(t->replay.group.n + 1, sizeof *s.truth);
     int rc = s.truth ? 0 : -1;
     as_vec_foreach (&t->counting->module, module) {
-        if (rc < 0 || module->planned == ASSAY_NONE || !module->code->program)
+        if (rc < 0 || module->planned == AS_NONE || !module->code->program)
             continue;
         s.module = module;
         rc = find_runs(&s);

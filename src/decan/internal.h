@@ -25,7 +25,7 @@ enum as_take_column {
 };
 
 /* Columns of a bucket, after those of its variants. */
-enum as_decan_column {
+enum as_decan_bucket_column {
     AS_DECAN_COLUMN_VERDICT,
     AS_DECAN_COLUMN_CONFIDENCE,
     AS_DECAN_COLUMN_SHARE,
@@ -46,10 +46,10 @@ enum as_decan_column {
     AS_DECAN_COLUMN_IN_FLIGHT,
     AS_DECAN_COLUMN_FP_USE,                              /* CAP, BW, SAT */
     AS_DECAN_COLUMN_LEVELS = AS_DECAN_COLUMN_FP_USE + 3, /* for each level: read, written */
-    AS_DECAN_COLUMNS = AS_DECAN_COLUMN_LEVELS + 6 * ASSAY_PREDICT_LEVELS
+    AS_DECAN_COLUMNS = AS_DECAN_COLUMN_LEVELS + 6 * AS_PREDICT_LEVELS
 };
-_Static_assert(AS_DECAN_COLUMNS <= ASSAY_DECAN_COLUMNS_MOST, "columns of a bucket");
-_Static_assert(AS_VARIANT_KINDS <= ASSAY_DECAN_TAKES_MOST, "variants of a bucket");
+_Static_assert(AS_DECAN_COLUMNS <= AS_DECAN_COLUMNS_MOST, "columns of a bucket");
+_Static_assert(AS_VARIANT_KINDS <= AS_DECAN_TAKES_MOST, "variants of a bucket");
 
 /* ---- records.c ------------------------------------------------------------------------------ */
 
@@ -78,7 +78,7 @@ struct as_varied_all {
  * file of the thread lacks it. Errors: NOMEM.
  */
 int as_varied_read(const char *directory, const struct as_patch_plan *plan, double orig_ticks,
-                   struct as_varied_all *out, struct assay_error *err);
+                   struct as_varied_all *out, struct as_error *err);
 void as_varied_fini(struct as_varied_all *all);
 
 /* ---- measurements.c: pure functions of their arguments
@@ -95,17 +95,17 @@ struct as_decan_scale {
  * Errors: NOMEM.
  */
 int as_measurements_make(struct as_varied *record, size_t n, const struct as_decan_scale *scale,
-                         struct assay_decan_bucket **out, size_t *out_n, struct assay_error *err);
+                         struct as_decan_bucket **out, size_t *out_n, struct as_error *err);
 /* Returns the measurement of a kind of variant, or NULL if no instance of it counts. */
-const struct assay_decan_measured *as_bucket_variant(const struct assay_decan_bucket *bucket,
-                                                     unsigned kind);
+const struct as_decan_measured *as_bucket_variant(const struct as_decan_bucket *bucket,
+                                                  unsigned kind);
 /*
  * Returns true if the measurements are long enough for a finding. Instances of less than 250 cycles
  * take about as long as reading the clock.
  */
-bool as_measurements_exist(const struct assay_decan_bucket *bucket);
+bool as_measurements_exist(const struct as_decan_bucket *bucket);
 /* Writes the name of a bucket, "8 to 15 iterations", as in other passes. */
-void as_bucket_name(const struct assay_decan_bucket *bucket, char *out, size_t out_b);
+void as_bucket_name(const struct as_decan_bucket *bucket, char *out, size_t out_b);
 
 /* ---- The current run ------------------------------------------------------------------------ */
 
@@ -119,7 +119,7 @@ struct as_varied_loop {
 
 /* Limits of the machine, which all loops and buckets share. */
 struct as_decan_machine {
-    struct as_decan_ceiling level[ASSAY_PREDICT_LEVELS];
+    struct as_decan_ceiling level[AS_PREDICT_LEVELS];
     double reach_b; /* maximum bytes that all instances touch; NAN if unknown */
 };
 
@@ -127,8 +127,8 @@ struct as_decan {
     struct as_timed timed; /* the loops and the plan */
     struct as_decan_machine machine;
     struct as_varied_loop *varied; /* one for each loop */
-    const struct assay_decan_request *request;
-    struct assay_decan_result *result;
+    const struct as_decan_request *request;
+    struct as_decan_result *result;
     struct as_varied_all all;
     uint32_t asked; /* requested kinds: one bit each */
 };
@@ -136,7 +136,7 @@ struct as_decan {
 /* ---- machine_limits.c ----------------------------------------------------------------------- */
 
 /* Reads `decan->machine` of the profiled run. Ticks are calibrated. Errors: those of rows. */
-int as_decan_machine_read(struct as_decan *decan, struct assay_error *err);
+int as_decan_machine_read(struct as_decan *decan, struct as_error *err);
 
 /* ---- judge.c -------------------------------------------------------------------------------- */
 
@@ -144,11 +144,11 @@ int as_decan_machine_read(struct as_decan *decan, struct assay_error *err);
  * Judges a loop by its variants, by what the experiment has of the loop, and by `decan->machine`.
  * Sets verdict and columns of each bucket, the main bucket, and the maximum gain.
  */
-int as_decan_judge_loop(const struct as_decan *decan, struct assay_decan_loop *loop,
-                        const uint32_t *bits, struct assay_error *err);
+int as_decan_judge_loop(const struct as_decan *decan, struct as_decan_loop *loop,
+                        const uint32_t *bits, struct as_error *err);
 
 /* ---- write.c -------------------------------------------------------------------------------- */
 
-int as_decan_write(const struct as_decan *decan, struct assay_error *err);
+int as_decan_write(const struct as_decan *decan, struct as_error *err);
 
 #endif

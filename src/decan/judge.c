@@ -66,24 +66,24 @@ static const char *const known_name[KNOWN_N] = {AS_METRIC_cqa_cycles,
                                                 AS_METRIC_executed_flop_n};
 
 static int read_values(const struct as_decan *decan, int64_t loop_id, double *known,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc;
     for (size_t i = 0; i < KNOWN_N; i++)
         known[i] = (double)NAN;
-    AS_TRY(assay_rows_open(decan->timed.experiment,
-                           "SELECT metric, value FROM v_values WHERE object_kind = 'loop'"
-                           " AND object_id = ?2 AND run_id IN (0, ?1) AND context_id = 0"
-                           " AND value IS NOT NULL ORDER BY run_id",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, decan->timed.run_id);
-    assay_rows_bind_integer(rows, 2, loop_id);
-    while ((rc = assay_rows_next(rows, err)) > 0)
+    AS_TRY(as_rows_open(decan->timed.experiment,
+                        "SELECT metric, value FROM v_values WHERE object_kind = 'loop'"
+                        " AND object_id = ?2 AND run_id IN (0, ?1) AND context_id = 0"
+                        " AND value IS NOT NULL ORDER BY run_id",
+                        &rows, err));
+    as_rows_bind_integer(rows, 1, decan->timed.run_id);
+    as_rows_bind_integer(rows, 2, loop_id);
+    while ((rc = as_rows_next(rows, err)) > 0)
         for (size_t i = 0; i < KNOWN_N; i++)
-            if (strcmp(assay_rows_text(rows, 0), known_name[i]) == 0)
-                known[i] = assay_rows_real(rows, 1);
-    assay_rows_close(&rows);
+            if (strcmp(as_rows_text(rows, 0), known_name[i]) == 0)
+                known[i] = as_rows_real(rows, 1);
+    as_rows_close(&rows);
     return rc;
 }
 
@@ -92,27 +92,27 @@ static int read_values(const struct as_decan *decan, int64_t loop_id, double *kn
  * bounds are the same powers of two, so a bucket holds the mean iterations of the stored one. Two
  * stored buckets of the same iterations, which differ in cycles, belong to one bucket.
  */
-static int read_shares(const struct as_decan *decan, struct assay_decan_loop *loop,
-                       struct assay_error *err)
+static int read_shares(const struct as_decan *decan, struct as_decan_loop *loop,
+                       struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc;
-    AS_TRY(assay_rows_open(decan->timed.experiment,
-                           "SELECT i.value, s.value FROM v_values s JOIN v_values i"
-                           " USING (object_kind, object_id, run_id, context_id)"
-                           " WHERE object_kind = 'loop' AND object_id = ?2 AND run_id = ?1"
-                           " AND context_id <> 0 AND s.metric = '" AS_METRIC_instance_share "'"
-                           " AND i.metric = '" AS_METRIC_instance_iterations "'",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, decan->timed.run_id);
-    assay_rows_bind_integer(rows, 2, loop->loop_id);
-    while ((rc = assay_rows_next(rows, err)) > 0)
+    AS_TRY(as_rows_open(decan->timed.experiment,
+                        "SELECT i.value, s.value FROM v_values s JOIN v_values i"
+                        " USING (object_kind, object_id, run_id, context_id)"
+                        " WHERE object_kind = 'loop' AND object_id = ?2 AND run_id = ?1"
+                        " AND context_id <> 0 AND s.metric = '" AS_METRIC_instance_share "'"
+                        " AND i.metric = '" AS_METRIC_instance_iterations "'",
+                        &rows, err));
+    as_rows_bind_integer(rows, 1, decan->timed.run_id);
+    as_rows_bind_integer(rows, 2, loop->loop_id);
+    while ((rc = as_rows_next(rows, err)) > 0)
         for (size_t i = 0; i < loop->bucket_n; i++) {
-            const double iterations = assay_rows_real(rows, 0);
+            const double iterations = as_rows_real(rows, 0);
             if (iterations >= loop->bucket[i].low && iterations < loop->bucket[i].high)
-                loop->bucket[i].share = fmax(loop->bucket[i].share, 0) + assay_rows_real(rows, 1);
+                loop->bucket[i].share = fmax(loop->bucket[i].share, 0) + as_rows_real(rows, 1);
         }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc;
 }
 
@@ -156,10 +156,10 @@ static void set_code(const double *known, struct as_decan_measure *to)
                                 .path_n = known[KNOWN_PATHS]};
 }
 
-static void set_timings(const struct assay_decan_bucket *bucket, struct as_decan_measure *to)
+static void set_timings(const struct as_decan_bucket *bucket, struct as_decan_measure *to)
 {
     for (unsigned kind = 0; kind < AS_VARIANT_KINDS; kind++) {
-        const struct assay_decan_measured *take = as_bucket_variant(bucket, kind);
+        const struct as_decan_measured *take = as_bucket_variant(bucket, kind);
         if (take)
             to->timing[kind] = (struct as_decan_timing){take->n,   take->median, take->least,
                                                         take->low, take->high,   take->instance};
@@ -178,7 +178,7 @@ static void set_use(const struct as_decan_use *use, double *column)
     column[2] = use->sat;
 }
 
-static void set_columns(const struct as_decan_ratios *ratio, enum assay_predict_level level,
+static void set_columns(const struct as_decan_ratios *ratio, enum as_predict_level level,
                         double *column)
 {
     column[AS_DECAN_COLUMN_ORIG_DL1] = ratio->orig_dl1;
@@ -195,14 +195,14 @@ static void set_columns(const struct as_decan_ratios *ratio, enum assay_predict_
     column[AS_DECAN_COLUMN_FP_PER_CY] = ratio->flops_per_cycle;
     column[AS_DECAN_COLUMN_IN_FLIGHT] = ratio->in_flight[level];
     set_use(&ratio->fp, &column[AS_DECAN_COLUMN_FP_USE]);
-    for (unsigned l = 0; l < ASSAY_PREDICT_LEVELS; l++) {
+    for (unsigned l = 0; l < AS_PREDICT_LEVELS; l++) {
         set_use(&ratio->read[l], &column[AS_DECAN_COLUMN_LEVELS + 6 * l]);
         set_use(&ratio->write[l], &column[AS_DECAN_COLUMN_LEVELS + 6 * l + 3]);
     }
 }
 
 /* Returns the variants that a column is computed from, one bit each; the default is the loop. */
-static uint32_t kinds_of(enum as_decan_column column, const struct as_decan_judgement *of,
+static uint32_t kinds_of(enum as_decan_bucket_column column, const struct as_decan_judgement *of,
                          enum as_variant_kind whole)
 {
     const uint32_t base = 1u << of->base, itself = 1u << whole;
@@ -252,7 +252,7 @@ static bool is_ceiling(unsigned column)
 }
 
 static void set_all_columns(const struct as_decan_measure *measure,
-                            const struct as_decan_judgement *of, struct assay_decan_bucket *to)
+                            const struct as_decan_judgement *of, struct as_decan_bucket *to)
 {
     const enum as_variant_kind whole =
         measure->timing[AS_VARIANT_ORIG].n ? AS_VARIANT_ORIG : AS_VARIANT_REF;
@@ -281,7 +281,7 @@ static const char *confidence_word(enum as_decan_confidence confidence)
     return word[confidence];
 }
 
-static void judge_bucket(const struct as_decan_measure *measure, struct assay_decan_bucket *bucket)
+static void judge_bucket(const struct as_decan_measure *measure, struct as_decan_bucket *bucket)
 {
     struct as_decan_judgement of;
     as_decan_judge(measure, &of);
@@ -300,7 +300,7 @@ static void judge_bucket(const struct as_decan_measure *measure, struct assay_de
  * Returns the weight of a bucket: its share of time, or the time of its records if instances were
  * not timed.
  */
-static double weight_of(const struct assay_decan_bucket *bucket)
+static double weight_of(const struct as_decan_bucket *bucket)
 {
     double weight = 0;
     if (!isnan(bucket->share))
@@ -310,7 +310,7 @@ static double weight_of(const struct assay_decan_bucket *bucket)
     return weight;
 }
 
-static void choose_main(struct assay_decan_loop *loop)
+static void choose_main(struct as_decan_loop *loop)
 {
     bool any_share = false;
     for (size_t i = 0; i < loop->bucket_n; i++)
@@ -327,9 +327,9 @@ static void choose_main(struct assay_decan_loop *loop)
  * Returns the share of the loop's time that is gained. Buckets with a known share are summed;
  * without shares the main bucket applies. Buckets without a measurement gain nothing.
  */
-static double gained_of(const struct assay_decan_loop *loop)
+static double gained_of(const struct as_decan_loop *loop)
 {
-    const struct assay_decan_bucket *main = &loop->bucket[loop->main];
+    const struct as_decan_bucket *main = &loop->bucket[loop->main];
     double share = 0, gained = 0;
     if (isnan(main->share))
         return main->column[AS_DECAN_COLUMN_WAITS] / 100;
@@ -343,15 +343,15 @@ static double gained_of(const struct assay_decan_loop *loop)
     return share > 0 ? gained : (double)NAN;
 }
 
-int as_decan_judge_loop(const struct as_decan *decan, struct assay_decan_loop *loop,
-                        const uint32_t *bits, struct assay_error *err)
+int as_decan_judge_loop(const struct as_decan *decan, struct as_decan_loop *loop,
+                        const uint32_t *bits, struct as_error *err)
 {
     struct as_decan_measure measure;
     double known[KNOWN_N];
     AS_TRY(read_values(decan, loop->loop_id, known, err));
     AS_TRY(read_shares(decan, loop, err));
     for (size_t i = 0; i < loop->bucket_n; i++) {
-        struct assay_decan_bucket *bucket = &loop->bucket[i];
+        struct as_decan_bucket *bucket = &loop->bucket[i];
         as_decan_measure_init(&measure);
         memcpy(measure.bits, bits, sizeof measure.bits);
         memcpy(measure.level, decan->machine.level, sizeof measure.level);

@@ -77,7 +77,7 @@ static double median_ticks(const struct as_varied *it, size_t n, bool calm, stru
 
 /* Moves undisturbed records to the front, in their order, and counts the others in `take`. */
 static size_t drop_disturbed(struct as_varied *it, size_t n, double limit, struct sample *room,
-                             struct assay_decan_measured *take)
+                             struct as_decan_measured *take)
 {
     const bool calm = leaves_out_switched(it, n);
     const double median = median_ticks(it, n, calm, room);
@@ -110,15 +110,15 @@ static void set_interval(const double *sorted, size_t n, double cycles, double *
     *high = sorted[last < (double)n ? (size_t)last : n - 1] * cycles;
 }
 
-static enum assay_decan_reliability reliability_of(double instance)
+static enum as_decan_reliability reliability_of(double instance)
 {
-    return instance < 250   ? ASSAY_DECAN_UNRELIABLE
-           : instance < 500 ? ASSAY_DECAN_WEAK
-                            : ASSAY_DECAN_RELIABLE;
+    return instance < 250   ? AS_DECAN_UNRELIABLE
+           : instance < 500 ? AS_DECAN_WEAK
+                            : AS_DECAN_RELIABLE;
 }
 
 static void set_variant_statistics(const struct as_varied *it, size_t n, double cycles,
-                                   struct sample *room, struct assay_decan_measured *take)
+                                   struct sample *room, struct as_decan_measured *take)
 {
     double trips = 0;
     take->n = (uint32_t)n;
@@ -162,9 +162,9 @@ static struct half half_of(const struct as_varied *it, size_t n, struct sample *
 /* Sets the drift of instances in order of time: median of the later half over the earlier, minus 1.
  */
 static void set_drift(const struct as_varied *it, size_t n, struct sample *room,
-                      struct assay_decan_bucket *to)
+                      struct as_decan_bucket *to)
 {
-    const enum as_decan_column column = AS_DECAN_COLUMN_DRIFT;
+    const enum as_decan_bucket_column column = AS_DECAN_COLUMN_DRIFT;
     if (n < 2 * CERTAIN)
         return;
     const struct half first = half_of(it, n / 2, room);
@@ -178,12 +178,12 @@ static void set_drift(const struct as_varied *it, size_t n, struct sample *room,
 
 /* ---- Buckets -------------------------------------------------------------------------------- */
 
-static void add_variant_result(struct assay_decan_bucket *bucket, struct as_varied *it, size_t n,
+static void add_variant_result(struct as_decan_bucket *bucket, struct as_varied *it, size_t n,
                                const struct as_decan_scale *scale, struct sample *room)
 {
-    struct assay_decan_measured *take = &bucket->take[bucket->take_n++];
+    struct as_decan_measured *take = &bucket->take[bucket->take_n++];
     const unsigned kind = it->kind;
-    *take = (struct assay_decan_measured){.kind = kind, .variant = as_variant_name(kind)};
+    *take = (struct as_decan_measured){.kind = kind, .variant = as_variant_name(kind)};
     const size_t left = drop_disturbed(it, n, scale->limit, room, take);
     if (left == 0) {
         take->reason = take->ended ? "each ended by a fault or a timeout" : "each was disturbed";
@@ -194,29 +194,29 @@ static void add_variant_result(struct assay_decan_bucket *bucket, struct as_vari
         set_drift(it, left, room, bucket);
 }
 
-static void set_speedups(struct assay_decan_bucket *bucket)
+static void set_speedups(struct as_decan_bucket *bucket)
 {
-    const struct assay_decan_measured *reference = as_bucket_variant(bucket, AS_VARIANT_REF);
+    const struct as_decan_measured *reference = as_bucket_variant(bucket, AS_VARIANT_REF);
     if (!reference)
         reference = as_bucket_variant(bucket, AS_VARIANT_ORIG);
     for (size_t i = 0; i < bucket->take_n; i++) {
-        struct assay_decan_measured *take = &bucket->take[i];
+        struct as_decan_measured *take = &bucket->take[i];
         take->speedup = reference && take->n && take->median > 0 ? reference->median / take->median
                                                                  : (double)NAN;
     }
-    const struct assay_decan_measured *own = as_bucket_variant(bucket, AS_VARIANT_ORIG);
+    const struct as_decan_measured *own = as_bucket_variant(bucket, AS_VARIANT_ORIG);
     own = own ? own : reference;
     bucket->iterations = own ? own->iterations : 0;
 }
 
 static void make_bucket(struct as_varied *it, size_t n, const struct as_decan_scale *scale,
-                        struct sample *room, struct assay_decan_bucket *out)
+                        struct sample *room, struct as_decan_bucket *out)
 {
     const int class = class_of(it);
     out->low = bound_of(class);
     out->high = bound_of(class + 1);
     out->share = (double)NAN;
-    for (size_t i = 0; i < ASSAY_DECAN_COLUMNS_MOST; i++)
+    for (size_t i = 0; i < AS_DECAN_COLUMNS_MOST; i++)
         out->column[i] = out->column_low[i] = out->column_high[i] = (double)NAN;
     for (size_t from = 0, to; from < n; from = to) {
         for (to = from; to < n && it[to].kind == it[from].kind;)
@@ -244,7 +244,7 @@ static bool is_any_but_rec(const struct as_varied *it, size_t n)
 }
 
 int as_measurements_make(struct as_varied *record, size_t n, const struct as_decan_scale *scale,
-                         struct assay_decan_bucket **out, size_t *out_n, struct assay_error *err)
+                         struct as_decan_bucket **out, size_t *out_n, struct as_error *err)
 {
     struct sample room = {as_calloc(n + 1, sizeof *room.value), 0};
     size_t buckets = 0;
@@ -264,8 +264,8 @@ int as_measurements_make(struct as_varied *record, size_t n, const struct as_dec
     return failed ? as_error_nomem(err, "variants of a loop") : 0;
 }
 
-const struct assay_decan_measured *as_bucket_variant(const struct assay_decan_bucket *bucket,
-                                                     unsigned kind)
+const struct as_decan_measured *as_bucket_variant(const struct as_decan_bucket *bucket,
+                                                  unsigned kind)
 {
     for (size_t i = 0; i < bucket->take_n; i++)
         if (bucket->take[i].n && bucket->take[i].kind == kind)
@@ -273,15 +273,14 @@ const struct assay_decan_measured *as_bucket_variant(const struct assay_decan_bu
     return NULL;
 }
 
-bool as_measurements_exist(const struct assay_decan_bucket *bucket)
+bool as_measurements_exist(const struct as_decan_bucket *bucket)
 {
-    const struct assay_decan_measured *orig = as_bucket_variant(bucket, AS_VARIANT_ORIG);
-    const struct assay_decan_measured *whole =
-        orig ? orig : as_bucket_variant(bucket, AS_VARIANT_REF);
-    return whole && whole->reliability > ASSAY_DECAN_UNRELIABLE;
+    const struct as_decan_measured *orig = as_bucket_variant(bucket, AS_VARIANT_ORIG);
+    const struct as_decan_measured *whole = orig ? orig : as_bucket_variant(bucket, AS_VARIANT_REF);
+    return whole && whole->reliability > AS_DECAN_UNRELIABLE;
 }
 
-void as_bucket_name(const struct assay_decan_bucket *bucket, char *out, size_t out_b)
+void as_bucket_name(const struct as_decan_bucket *bucket, char *out, size_t out_b)
 {
     snprintf(out, out_b, "%.0f to %.0f iterations", bucket->low,
              bucket->high > bucket->low ? bucket->high - 1 : bucket->high);

@@ -64,7 +64,7 @@ enum as_variant_kind as_decan_whole_of(const struct as_decan_measure *measure)
 enum as_decan_reliability as_decan_reliability_of(const struct as_decan_timing *timing)
 {
     if (timing->n == 0 || !(timing->instance >= as_decan_thresholds.cycles_none))
-        return AS_DECAN_NONE;
+        return AS_DECAN_UNRELIABLE;
     return timing->instance < as_decan_thresholds.cycles_weak ? AS_DECAN_WEAK : AS_DECAN_RELIABLE;
 }
 
@@ -87,12 +87,12 @@ static double cycles_to_move(double bytes, double ceiling)
 }
 
 /* Returns the cycles to move the data of an iteration; an indirect access moves a whole line. */
-static double moving_of(const struct as_decan_measure *measure, enum assay_predict_level level)
+static double moving_of(const struct as_decan_measure *measure, enum as_predict_level level)
 {
     const struct as_decan_ceiling *from = &measure->level[level];
     if (!isnan(from->moving))
         return from->moving;
-    if (level == ASSAY_PREDICT_L1)
+    if (level == AS_PREDICT_L1)
         return cycles_to_move(measure->load_b, from->read_b) +
                cycles_to_move(measure->store_b, from->write_b);
     return cycles_to_move(measure->read_b + measure->indirect_n * measure->line_b, from->read_b) +
@@ -104,9 +104,9 @@ static void fill_levels(const struct as_decan_measure *measure, double cycles,
 {
     const double moved = measure->read_b + measure->written_b;
     const double lines = moved / measure->line_b + measure->indirect_n;
-    for (unsigned l = 0; l < ASSAY_PREDICT_LEVELS; l++) {
+    for (unsigned l = 0; l < AS_PREDICT_LEVELS; l++) {
         const struct as_decan_ceiling *from = &measure->level[l];
-        const bool is_first = l == ASSAY_PREDICT_L1;
+        const bool is_first = l == AS_PREDICT_L1;
         const double read = measure->read_b + measure->indirect_n * measure->line_b;
         out->read[l] = use_of(from->read_b, is_first ? measure->load_b : read, cycles);
         out->write[l] =

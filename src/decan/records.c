@@ -40,7 +40,7 @@ static int store_varied_records(struct as_varied_all *out, const struct as_patch
         const double empty =
             record->kind == AS_VARIANT_ORIG ? own_ticks : (double)file->empty_ticks;
         if (store_varied_record(out, plan, record, empty) < 0)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
     }
     out->lost += file->lost;
     out->spent_ns += (double)file->spent_ns;
@@ -67,7 +67,7 @@ static int read_file(int directory, const char *name, const struct as_patch_plan
 }
 
 int as_varied_read(const char *directory, const struct as_patch_plan *plan, double orig_ticks,
-                   struct as_varied_all *out, struct assay_error *err)
+                   struct as_varied_all *out, struct as_error *err)
 {
     int rc = 0;
     DIR *dir = opendir(directory);

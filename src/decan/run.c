@@ -34,14 +34,14 @@ static void number_records(struct as_decan *decan, size_t from)
     for (size_t i = from; i < decan->all.record.n; i++) {
         struct as_varied *it = &decan->all.record.at[i];
         const uint32_t planned = it->loop;
-        it->loop = ASSAY_NONE;
+        it->loop = AS_NONE;
         as_vec_foreach (&decan->timed.loop, loop)
             if (loop->number == planned)
                 it->loop = (uint32_t)(loop - decan->timed.loop.at);
     }
 }
 
-static int read_variants(void *context, const char *directory, struct assay_error *err)
+static int read_variants(void *context, const char *directory, struct as_error *err)
 {
     struct reading *reading = context;
     struct as_decan *decan = reading->decan;
@@ -63,12 +63,12 @@ static uint32_t share_of(double overhead)
 
 static int note_patch_outcomes(struct as_decan *decan, const struct as_instances *all)
 {
-    struct assay_decan_result *result = decan->result;
+    struct as_decan_result *result = decan->result;
     result->threads_missed += all->threads_missed;
     result->damaged += all->damaged;
     as_vec_foreach (&decan->timed.loop, loop) {
         const struct as_patch_loop *planned = as_patch_at(all->plan, &all->plan->loop);
-        if (loop->number != ASSAY_NONE)
+        if (loop->number != AS_NONE)
             loop->it.reason = as_instances_why_not(all, planned[loop->number].region);
     }
     return 0;
@@ -98,19 +98,19 @@ static void note_plan(struct as_decan *decan, const struct as_patch_plan *plan)
 {
     as_vec_foreach (&decan->timed.loop, loop) {
         struct as_varied_loop *out = &decan->varied[loop - decan->timed.loop.at];
-        out->is_planned |= loop->number != ASSAY_NONE;
-        if (decan->result->runs == 0 || (was_nested(out) && loop->number != ASSAY_NONE))
+        out->is_planned |= loop->number != AS_NONE;
+        if (decan->result->runs == 0 || (was_nested(out) && loop->number != AS_NONE))
             memcpy(out->unvaried, loop->unvaried, sizeof out->unvaried);
-        if (plan && loop->number != ASSAY_NONE)
+        if (plan && loop->number != AS_NONE)
             note_variants(plan, loop, out);
     }
 }
 
 /* Runs the program with the variants of `kinds`. */
-static int run_once(struct as_decan *decan, uint32_t kinds, bool *ran, struct assay_error *err)
+static int run_once(struct as_decan *decan, uint32_t kinds, bool *ran, struct as_error *err)
 {
     struct as_timed *timed = &decan->timed;
-    struct assay_decan_result *result = decan->result;
+    struct as_decan_result *result = decan->result;
     const unsigned wanted = result->wanted;
     const struct as_patch_wish wish = {.mode = AS_PATCH_VARY,
                                        .period = wanted,
@@ -137,7 +137,7 @@ static int run_once(struct as_decan *decan, uint32_t kinds, bool *ran, struct as
                                      .together = decan->request->together,
                                      .also = read_variants,
                                      .context = &reading};
-    result->varied = (struct assay_profile_result){.exit_code = -1};
+    result->varied = (struct as_profile_result){.exit_code = -1};
     int rc = as_clones_run(timed->experiment, &timed->input, &decan->request->profile, &clones,
                            &result->varied, err);
     if (rc == 0)
@@ -217,7 +217,7 @@ static uint32_t lacking_kinds(struct as_decan *decan)
                                : was_nested(&decan->varied[number]) ? decan->asked
                                                                     : 0;
         loop->left_out = lacks == 0;
-        loop->number = ASSAY_NONE;
+        loop->number = AS_NONE;
         kinds |= lacks;
         starved |= lacks && decan->result->runs > 1 && has_records(decan, number)
                        ? starved_of(decan, number, lacks)
@@ -227,27 +227,27 @@ static uint32_t lacking_kinds(struct as_decan *decan)
 }
 
 /* Compares the end of the program with that of the run without variants. */
-static int compare_ends(struct as_decan *decan, struct assay_error *err)
+static int compare_ends(struct as_decan *decan, struct as_error *err)
 {
-    struct assay_decan_result *result = decan->result;
-    struct assay_rows *rows;
-    AS_TRY(assay_rows_open(decan->timed.experiment,
-                           "SELECT ifnull(exit_code, -1), ifnull(exit_signal, 0) FROM run"
-                           " WHERE run_id = ?1",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, decan->timed.run_id);
-    const int rc = assay_rows_next(rows, err);
+    struct as_decan_result *result = decan->result;
+    struct as_rows *rows;
+    AS_TRY(as_rows_open(decan->timed.experiment,
+                        "SELECT ifnull(exit_code, -1), ifnull(exit_signal, 0) FROM run"
+                        " WHERE run_id = ?1",
+                        &rows, err));
+    as_rows_bind_integer(rows, 1, decan->timed.run_id);
+    const int rc = as_rows_next(rows, err);
     if (rc > 0 && !result->varied.stopped && !result->varied.interrupted)
-        result->differs |= assay_rows_integer(rows, 0) != result->varied.exit_code ||
-                           assay_rows_integer(rows, 1) != result->varied.exit_signal;
-    assay_rows_close(&rows);
+        result->differs |= as_rows_integer(rows, 0) != result->varied.exit_code ||
+                           as_rows_integer(rows, 1) != result->varied.exit_signal;
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
-static int run_variants(struct as_decan *decan, struct assay_error *err)
+static int run_variants(struct as_decan *decan, struct as_error *err)
 {
     static const uint32_t always = 1u << AS_VARIANT_REC;
-    struct assay_decan_result *result = decan->result;
+    struct as_decan_result *result = decan->result;
     const unsigned most = decan->request->runs ? decan->request->runs : RUNS_USUAL;
     uint32_t kinds = decan->asked;
     bool ran = true;
@@ -269,13 +269,13 @@ static int run_variants(struct as_decan *decan, struct assay_error *err)
 static void join_slices(struct as_decan *decan)
 {
     as_vec_foreach (&decan->all.record, it) {
-        if (it->loop == ASSAY_NONE || it->flags & AS_VARIANT_SLICED)
+        if (it->loop == AS_NONE || it->flags & AS_VARIANT_SLICED)
             continue;
         double *longest = &decan->varied[it->loop].longest;
         *longest = fmax(*longest, it->whole);
     }
     as_vec_foreach (&decan->all.record, it)
-        if (it->loop != ASSAY_NONE && it->flags & AS_VARIANT_SLICED)
+        if (it->loop != AS_NONE && it->flags & AS_VARIANT_SLICED)
             it->whole = fmax(it->trips, decan->varied[it->loop].longest);
 }
 
@@ -295,7 +295,7 @@ static size_t group_loop_records(struct as_decan *decan, uint32_t loop)
     return n;
 }
 
-static void count_flags(const struct as_varied *it, size_t n, struct assay_decan_loop *out)
+static void count_flags(const struct as_varied *it, size_t n, struct as_decan_loop *out)
 {
     for (size_t i = 0; i < n; i++) {
         out->held += (it[i].flags & AS_VARIANT_HELD) != 0;
@@ -305,7 +305,7 @@ static void count_flags(const struct as_varied *it, size_t n, struct assay_decan
     }
 }
 
-static int count_threads(const struct as_decan *decan, size_t n, struct assay_decan_loop *out)
+static int count_threads(const struct as_decan *decan, size_t n, struct as_decan_loop *out)
 {
     bool *seen = as_calloc(decan->all.threads + 1, sizeof *seen);
     for (size_t i = 0; seen && i < n; i++) {
@@ -314,7 +314,7 @@ static int count_threads(const struct as_decan *decan, size_t n, struct assay_de
         *it = true;
     }
     as_free(seen);
-    return seen ? 0 : ASSAY_ERR_NOMEM;
+    return seen ? 0 : AS_ERR_NOMEM;
 }
 
 static const char *missing_variant_reason(const struct as_varied_loop *varied, unsigned kind)
@@ -326,9 +326,9 @@ static const char *missing_variant_reason(const struct as_varied_loop *varied, u
 
 /* Adds requested variants that are missing, with the reason. */
 static void add_missing(const struct as_decan *decan, const struct as_varied_loop *varied,
-                        struct assay_decan_bucket *bucket)
+                        struct as_decan_bucket *bucket)
 {
-    struct assay_decan_measured all[ASSAY_DECAN_TAKES_MOST];
+    struct as_decan_measured all[AS_DECAN_TAKES_MOST];
     size_t n = 0;
     for (unsigned kind = 0; kind < AS_VARIANT_KINDS; kind++) {
         size_t at = 0;
@@ -338,10 +338,10 @@ static void add_missing(const struct as_decan *decan, const struct as_varied_loo
             continue;
         all[n] = at < bucket->take_n
                      ? bucket->take[at]
-                     : (struct assay_decan_measured){.kind = kind,
-                                                     .variant = as_variant_name(kind),
-                                                     .reason = missing_variant_reason(varied, kind),
-                                                     .speedup = (double)NAN};
+                     : (struct as_decan_measured){.kind = kind,
+                                                  .variant = as_variant_name(kind),
+                                                  .reason = missing_variant_reason(varied, kind),
+                                                  .speedup = (double)NAN};
         all[n].decides = varied->bits[kind] & AS_VARIANT_DECIDES;
         all[n++].chains = varied->bits[kind] & AS_VARIANT_CHAINS;
     }
@@ -349,7 +349,7 @@ static void add_missing(const struct as_decan *decan, const struct as_varied_loo
     bucket->take_n = n;
 }
 
-static const char *why_nothing(const struct assay_decan_loop *loop)
+static const char *why_nothing(const struct as_decan_loop *loop)
 {
     return loop->held   ? "it may store values that its addresses or branches depend on"
            : loop->wide ? "it stores more than the undo log can hold"
@@ -368,17 +368,17 @@ static const char *why_refused(const struct as_timed_loop *loop,
 }
 
 static int describe_loop(struct as_decan *decan, const struct as_timed_loop *from,
-                         struct assay_decan_loop *out, struct assay_error *err)
+                         struct as_decan_loop *out, struct as_error *err)
 {
     const size_t number = (size_t)(from - decan->timed.loop.at);
     const struct as_varied_loop *varied = &decan->varied[number];
     const struct as_tick *tick = &decan->timed.tick;
     const struct as_decan_scale scale = {tick->cycles, DISTURBED_NS / tick->ns};
-    *out = (struct assay_decan_loop){.loop_id = from->it.loop_id,
-                                     .module_id = from->it.module_id,
-                                     .address = from->it.address,
-                                     .share = from->it.share,
-                                     .gained = (double)NAN};
+    *out = (struct as_decan_loop){.loop_id = from->it.loop_id,
+                                  .module_id = from->it.module_id,
+                                  .address = from->it.address,
+                                  .share = from->it.share,
+                                  .gained = (double)NAN};
     if (!varied->is_planned) {
         out->reason = why_refused(from, varied);
         return 0;
@@ -398,16 +398,16 @@ static int describe_loop(struct as_decan *decan, const struct as_timed_loop *fro
     return as_decan_judge_loop(decan, out, varied->bits, err);
 }
 
-static int describe_loops(struct as_decan *decan, struct assay_error *err)
+static int describe_loops(struct as_decan *decan, struct as_error *err)
 {
-    struct assay_decan_result *result = decan->result;
+    struct as_decan_result *result = decan->result;
     double all = 0, refused = 0;
     result->loop = as_calloc(decan->timed.loop.n + 1, sizeof *result->loop);
     if (!result->loop)
         return as_error_nomem(err, "variants of loops");
     AS_TRY(as_decan_machine_read(decan, err));
     as_vec_foreach (&decan->timed.loop, loop) {
-        struct assay_decan_loop *out = &result->loop[result->loop_n++];
+        struct as_decan_loop *out = &result->loop[result->loop_n++];
         AS_TRY(describe_loop(decan, loop, out, err));
         all += out->share;
         refused += out->reason ? out->share : 0;
@@ -425,14 +425,14 @@ static int describe_loops(struct as_decan *decan, struct assay_error *err)
 
 static void set_spent(struct as_decan *decan)
 {
-    struct assay_decan_result *result = decan->result;
+    struct as_decan_result *result = decan->result;
     const double cpu_ns = result->varied.run_id
                               ? as_clones_cpu_ns(decan->timed.experiment, result->varied.run_id)
                               : 0;
     result->spent = cpu_ns > 0 && result->runs ? decan->all.spent_ns / result->runs / cpu_ns : 0;
 }
 
-static int vary_chosen(struct as_decan *decan, struct assay_error *err)
+static int vary_chosen(struct as_decan *decan, struct as_error *err)
 {
     decan->varied = as_calloc(decan->timed.loop.n + 1, sizeof *decan->varied);
     if (!decan->varied)
@@ -452,11 +452,11 @@ static int vary_chosen(struct as_decan *decan, struct assay_error *err)
     return rc;
 }
 
-int assay_decan_again(struct assay_experiment *experiment, int64_t run_id,
-                      struct assay_campaign *campaign, const struct assay_decan_request *request,
-                      struct assay_decan_result *result, struct assay_error *err)
+int as_decan_again(struct as_experiment *experiment, int64_t run_id, struct as_campaign *campaign,
+                   const struct as_decan_request *request, struct as_decan_result *result,
+                   struct as_error *err)
 {
-    const struct assay_vprof_request hot = {
+    const struct as_vprof_request hot = {
         .profile = request->profile, .top = request->top, .loops = request->loops};
     struct as_decan decan = {.timed = {.experiment = experiment,
                                        .request = &hot,
@@ -464,16 +464,16 @@ int assay_decan_again(struct assay_experiment *experiment, int64_t run_id,
                                        .run_id = run_id},
                              .request = request,
                              .result = result};
-    *result = (struct assay_decan_result){.profile = {.run_id = run_id, .exit_code = -1},
-                                          .varied = {.exit_code = -1},
-                                          .wanted = request->instances ? request->instances
-                                                                       : INSTANCES_USUAL};
+    *result = (struct as_decan_result){.profile = {.run_id = run_id, .exit_code = -1},
+                                       .varied = {.exit_code = -1},
+                                       .wanted = request->instances ? request->instances
+                                                                    : INSTANCES_USUAL};
     AS_TRY(as_variants_parse(request->variants, &decan.asked, err));
     if (!request->profile.command)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "loops of a running process cannot be varied; use assay decan -- CMD");
     AS_TRY(as_clones_check(&request->profile, "varied from inside", err));
-    AS_TRY(assay_campaign_check(campaign, 1, err));
+    AS_TRY(as_campaign_check(campaign, 1, err));
     int rc = as_timed_choose(&decan.timed, err);
     if (rc == 0)
         rc = vary_chosen(&decan, err);
@@ -482,7 +482,7 @@ int assay_decan_again(struct assay_experiment *experiment, int64_t run_id,
     return rc;
 }
 
-void assay_decan_result_fini(struct assay_decan_result *result)
+void as_decan_result_fini(struct as_decan_result *result)
 {
     for (size_t i = 0; i < result->loop_n; i++)
         as_free(result->loop[i].bucket);

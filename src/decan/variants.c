@@ -9,7 +9,7 @@
 #include "decan/variants.h"
 #include "patch/variant.h"
 
-const struct assay_metric *assay_decan_column(size_t number)
+const struct as_metric *as_decan_column(size_t number)
 {
     return AS_TAKE_COLUMNS + number < as_decan_metric_n
                ? &as_decan_metric[AS_TAKE_COLUMNS + number].metric
@@ -17,7 +17,7 @@ const struct assay_metric *assay_decan_column(size_t number)
 }
 
 /* AS_VARIANT_REC only records the stores, so its number is skipped. */
-const char *assay_decan_variant(unsigned number, const char **title)
+const char *as_decan_variant(unsigned number, const char **title)
 {
     const unsigned kind = number >= AS_VARIANT_REC ? number + 1 : number;
     if (kind >= AS_VARIANT_KINDS)
@@ -34,20 +34,20 @@ static int kind_of(struct as_view word)
     return -1;
 }
 
-static int unknown_variant(struct as_view word, struct assay_error *err)
+static int unknown_variant(struct as_view word, struct as_error *err)
 {
     struct as_str text = {0};
     const char *name, *title;
-    for (unsigned i = 0; (name = assay_decan_variant(i, &title)); i++)
+    for (unsigned i = 0; (name = as_decan_variant(i, &title)); i++)
         as_str_appendf(&text, "%s%s", i ? ", " : "", name);
     const int rc =
-        as_error_set(err, ASSAY_ERR_USAGE, "--variants: invalid value '%.*s'; use some of %s",
+        as_error_set(err, AS_ERR_USAGE, "--variants: invalid value '%.*s'; use some of %s",
                      (int)word.n, word.p, as_str_z(&text));
     as_str_fini(&text);
     return rc;
 }
 
-int as_variants_parse(const char *list, uint32_t *kinds, struct assay_error *err)
+int as_variants_parse(const char *list, uint32_t *kinds, struct as_error *err)
 {
     struct as_view rest = as_view_of(list ? list : ""), word;
     *kinds = list ? 1u << AS_VARIANT_ORIG | 1u << AS_VARIANT_REC | 1u << AS_VARIANT_REF
@@ -61,7 +61,7 @@ int as_variants_parse(const char *list, uint32_t *kinds, struct assay_error *err
     return 0;
 }
 
-int assay_decan_check_variants(const char *list, struct assay_error *err)
+int as_decan_check_variants(const char *list, struct as_error *err)
 {
     uint32_t kinds;
     return as_variants_parse(list, &kinds, err);

@@ -11,6 +11,6 @@
  * Parses a list such as "dl1,fp" into a bit for each as_variant_kind, and adds the kinds that
  * always run. NULL selects all. Errors: USAGE.
  */
-int as_variants_parse(const char *list, uint32_t *kinds, struct assay_error *err);
+int as_variants_parse(const char *list, uint32_t *kinds, struct as_error *err);
 
 #endif

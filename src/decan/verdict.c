@@ -42,9 +42,9 @@ void as_decan_measure_init(struct as_decan_measure *measure)
                                   .flop_peak = none,
                                   .line_b = 64,
                                   .model = {none, none, none, none, none, none, none, none, none}};
-    for (unsigned l = 0; l < ASSAY_PREDICT_LEVELS; l++)
+    for (unsigned l = 0; l < AS_PREDICT_LEVELS; l++)
         measure->level[l] = (struct as_decan_ceiling){none, none, none, none, none, false, false};
-    measure->level[ASSAY_PREDICT_RAM].size_b = (double)INFINITY;
+    measure->level[AS_PREDICT_RAM].size_b = (double)INFINITY;
 }
 
 /* ---- Shares ---------------------------------------------------------------------------------- */
@@ -137,7 +137,7 @@ static void judge_accesses(const struct as_decan_measure *m, struct as_decan_jud
 {
     decide_verdict(out, stores_most(m) ? AS_DECAN_STORE : AS_DECAN_L1, AS_VARIANT_LS,
                    AS_VARIANT_FP);
-    out->level = out->nearest = out->farthest = ASSAY_PREDICT_L1;
+    out->level = out->nearest = out->farthest = AS_PREDICT_L1;
 }
 
 /*
@@ -269,7 +269,7 @@ static bool is_chain_in_memory(const struct as_decan_measure *m, const struct sh
  */
 static bool is_walk_that_decides(const struct as_decan_measure *m, const struct shares *s)
 {
-    const double first = m->level[ASSAY_PREDICT_L1].latency; /* NAN if unknown: comparisons fail */
+    const double first = m->level[AS_PREDICT_L1].latency; /* NAN if unknown: comparisons fail */
     return m->model.path_n <= 1 && m->indirect_n > 0 &&
            m->model.chain >= as_decan_thresholds.load_cycles &&
            !(m->model.chain < as_decan_thresholds.explains * first) &&
@@ -381,7 +381,7 @@ void as_decan_judge(const struct as_decan_measure *measure, struct as_decan_judg
     const struct shares s = shares_of(measure);
     *out = (struct as_decan_judgement){.verdict = AS_DECAN_UNKNOWN,
                                        .confidence = AS_DECAN_HIGH,
-                                       .farthest = ASSAY_PREDICT_RAM,
+                                       .farthest = AS_PREDICT_RAM,
                                        .base = as_decan_base_of(measure),
                                        .decided = AS_VARIANT_ORIG,
                                        .without = AS_VARIANT_KINDS};

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "decan/decan.h"
 #include "patch/variant_plan.h"
 #include "predict/predict.h"
 
@@ -26,8 +27,7 @@ struct as_decan_timing {
     double instance;  /* median cycles of a whole instance */
 };
 
-/* Instances below 250 cycles are not reliable, below 500 weakly (colours of the paper). */
-enum as_decan_reliability { AS_DECAN_NONE, AS_DECAN_WEAK, AS_DECAN_RELIABLE };
+/* Rates the length of instances (colours of the paper). */
 enum as_decan_reliability as_decan_reliability_of(const struct as_decan_timing *timing);
 /* Returns (median - least) / least, or NAN without instances. */
 double as_decan_stability(const struct as_decan_timing *timing);
@@ -39,7 +39,7 @@ struct as_decan_ceiling {
     double write_b;   /* bytes per cycle of stores alone, as the program executes them */
     double latency;   /* cycles per load in a chain of loads, each giving the next address */
     double moving;    /* cycles per iteration to move its data from this level, by
-                         assay_predict_at(). NAN: computed from read_b and write_b */
+                         as_predict_at(). NAN: computed from read_b and write_b */
     bool is_claimed;  /* a hypervisor reports size_b, and may share the cache with other machines:
                          data of that size may lie in the next level */
     bool is_doubtful; /* read_b has low confidence: the machine was busy during the measurement */
@@ -62,7 +62,7 @@ struct as_decan_measure {
     uint32_t bits[AS_VARIANT_KINDS];                 /* enum as_variant_bit of each variant */
     double load_b, store_b; /* bytes loaded and stored by the instructions of an iteration */
     /*
-     * Bytes of cache lines per iteration from a far level, each array once, by assay_traffic_of().
+     * Bytes of cache lines per iteration from a far level, each array once, by as_traffic_of().
      * NAN if strides are unknown. Indirect accesses are not included; `indirect_n` is their number
      * per iteration.
      */
@@ -73,7 +73,7 @@ struct as_decan_measure {
     double reach_b;          /* maximum bytes of lines that all instances touch; NAN if unknown */
     double flops, flop_peak; /* per iteration; maximum of the core per cycle */
     struct as_decan_model model;
-    struct as_decan_ceiling level[ASSAY_PREDICT_LEVELS];
+    struct as_decan_ceiling level[AS_PREDICT_LEVELS];
     double line_b; /* size of a cache line */
 };
 
@@ -122,9 +122,9 @@ struct as_decan_ratios {
     double ref_fes, ref_nodiv, ref_nored;
     double fp_model, dl1_model; /* FP and DL1 over the modelled cycles of the same code */
     double flops_per_cycle;
-    struct as_decan_use fp, read[ASSAY_PREDICT_LEVELS], write[ASSAY_PREDICT_LEVELS];
-    double level_sat[ASSAY_PREDICT_LEVELS]; /* share of the time for moving data from the level */
-    double in_flight[ASSAY_PREDICT_LEVELS]; /* lines in flight if all came from the level: by
+    struct as_decan_use fp, read[AS_PREDICT_LEVELS], write[AS_PREDICT_LEVELS];
+    double level_sat[AS_PREDICT_LEVELS]; /* share of the time for moving data from the level */
+    double in_flight[AS_PREDICT_LEVELS]; /* lines in flight if all came from the level: by
                                                J. D. C. Little, Oper. Res. 9 (1961) 383 */
 };
 
@@ -133,7 +133,7 @@ enum as_decan_confidence { AS_DECAN_LOW, AS_DECAN_MEDIUM, AS_DECAN_HIGH };
 struct as_decan_judgement {
     enum as_decan_verdict verdict;
     /* Most likely level of the data, and bounds of it. Valid for verdicts on data only. */
-    enum assay_predict_level level, nearest, farthest;
+    enum as_predict_level level, nearest, farthest;
     enum as_decan_confidence confidence;
     struct as_decan_ratios ratio;
     enum as_variant_kind base;    /* REF or ORIG: reference of the other variants */

@@ -10,27 +10,27 @@
 #include "decan/judging.h"
 
 /* Returns the nearest level that holds `bytes`. */
-static enum assay_predict_level nearest_for(const struct as_decan_measure *measure, double bytes)
+static enum as_predict_level nearest_for(const struct as_decan_measure *measure, double bytes)
 {
     unsigned l = 0;
     if (isnan(bytes))
-        return ASSAY_PREDICT_L1;
-    while (l < ASSAY_PREDICT_RAM && !(bytes <= measure->level[l].size_b))
+        return AS_PREDICT_L1;
+    while (l < AS_PREDICT_RAM && !(bytes <= measure->level[l].size_b))
         l++;
-    return (enum assay_predict_level)l;
+    return (enum as_predict_level)l;
 }
 
 /*
  * Returns the nearest level that holds all bytes that instances touch. A cache that other machines
  * share does not count.
  */
-static enum assay_predict_level farthest_for(const struct as_decan_measure *measure)
+static enum as_predict_level farthest_for(const struct as_decan_measure *measure)
 {
     unsigned l = 0;
-    while (l < ASSAY_PREDICT_RAM &&
+    while (l < AS_PREDICT_RAM &&
            !(measure->reach_b <= measure->level[l].size_b && !measure->level[l].is_claimed))
         l++;
-    return (enum assay_predict_level)l;
+    return (enum as_predict_level)l;
 }
 
 /* Returns the bytes that AGAIN passes twice: those of its instance, which may be a slice. */
@@ -51,14 +51,14 @@ static void narrow_by_again(const struct as_decan_measure *measure, struct as_de
 {
     const struct as_decan_thresholds *t = &as_decan_thresholds;
     const double bytes = gone_through_b(measure), again = out->ratio.orig_again;
-    const enum assay_predict_level holds = nearest_for(measure, bytes);
+    const enum as_predict_level holds = nearest_for(measure, bytes);
     const struct as_decan_ceiling *level = &measure->level[holds];
-    if (isnan(bytes) || isnan(again) || holds == ASSAY_PREDICT_RAM)
+    if (isnan(bytes) || isnan(again) || holds == AS_PREDICT_RAM)
         return;
     if (again >= t->returned && out->low.orig_again > t->unmoved) {
         if (out->nearest <= holds && holds < out->farthest)
-            out->nearest = (enum assay_predict_level)(holds + 1);
-    } else if (again <= t->unmoved && holds > ASSAY_PREDICT_L1 && !level->is_claimed &&
+            out->nearest = (enum as_predict_level)(holds + 1);
+    } else if (again <= t->unmoved && holds > AS_PREDICT_L1 && !level->is_claimed &&
                2 * bytes <= level->size_b && out->nearest <= holds && holds < out->farthest) {
         out->farthest = holds;
     }
@@ -90,21 +90,21 @@ static bool may_saturate(const struct as_decan_measure *measure,
 static bool find_saturated(const struct as_decan_measure *measure, struct as_decan_judgement *out)
 {
     const double *sat = out->ratio.level_sat;
-    unsigned first = ASSAY_PREDICT_LEVELS, last = 0, best = 0;
+    unsigned first = AS_PREDICT_LEVELS, last = 0, best = 0;
     for (unsigned l = out->nearest; l <= (unsigned)out->farthest; l++) {
         if (!may_saturate(measure, out, l))
             continue;
-        if (first == ASSAY_PREDICT_LEVELS)
+        if (first == AS_PREDICT_LEVELS)
             first = best = l;
         if (log_distance(sat[l]) < log_distance(sat[best]))
             best = l;
         last = l;
     }
-    if (first == ASSAY_PREDICT_LEVELS)
+    if (first == AS_PREDICT_LEVELS)
         return false;
-    out->nearest = (enum assay_predict_level)first;
-    out->farthest = (enum assay_predict_level)last;
-    out->level = (enum assay_predict_level)best;
+    out->nearest = (enum as_predict_level)first;
+    out->farthest = (enum as_predict_level)last;
+    out->level = (enum as_predict_level)best;
     return true;
 }
 
@@ -131,7 +131,7 @@ static bool is_ambiguous(const struct as_decan_measure *measure,
  */
 static double waited_lines(const struct as_decan_measure *measure)
 {
-    const double first = measure->level[ASSAY_PREDICT_L1].latency;
+    const double first = measure->level[AS_PREDICT_L1].latency;
     const double chained = as_decan_ratio_of(measure->model.chain, first);
     return chained >= as_decan_thresholds.explains ? fmin(measure->indirect_n, chained)
                                                    : measure->indirect_n;
@@ -150,7 +150,7 @@ static bool find_waiting(const struct as_decan_measure *measure, struct as_decan
     if (!(flying <= as_decan_thresholds.one_at_a_time &&
           flying >= 1 / as_decan_thresholds.one_at_a_time))
         return false;
-    out->level = out->nearest = out->farthest = (enum assay_predict_level)best;
+    out->level = out->nearest = out->farthest = (enum as_predict_level)best;
     return true;
 }
 
@@ -171,7 +171,7 @@ static void exclude_impossible(const struct as_decan_measure *measure,
         out->farthest--;
 }
 
-static enum as_decan_verdict verdict_of(enum assay_predict_level level)
+static enum as_decan_verdict verdict_of(enum as_predict_level level)
 {
     static const enum as_decan_verdict of[] = {AS_DECAN_L1, AS_DECAN_L2, AS_DECAN_L3, AS_DECAN_RAM};
     assert((unsigned)level < sizeof of / sizeof *of);
@@ -217,8 +217,8 @@ static bool is_sparse(const struct as_decan_measure *measure)
 static bool carries_elements(const struct as_decan_judgement *out)
 {
     const struct as_decan_thresholds *t = &as_decan_thresholds;
-    return out->level <= ASSAY_PREDICT_L2 &&
-           used_share(out) >= (out->level == ASSAY_PREDICT_L1 ? t->saturated : t->explains);
+    return out->level <= AS_PREDICT_L2 &&
+           used_share(out) >= (out->level == AS_PREDICT_L1 ? t->saturated : t->explains);
 }
 
 void as_decan_judge_data(const struct as_decan_measure *measure, struct as_decan_judgement *out)
@@ -244,7 +244,7 @@ void as_decan_judge_data(const struct as_decan_measure *measure, struct as_decan
         return;
     }
     exclude_impossible(measure, out);
-    const enum assay_predict_level nearest = out->nearest, farthest = out->farthest;
+    const enum as_predict_level nearest = out->nearest, farthest = out->farthest;
     const bool bounds_alone = nearest != farthest && is_sparse(measure);
     if (find_saturated(measure, out)) {
         if (!is_indirect && (is_ambiguous(measure, out) || bounds_alone)) {

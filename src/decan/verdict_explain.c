@@ -36,9 +36,9 @@ static void explain_data_levels(struct explanation *told, const struct as_decan_
     const bool is_measured = !isnan(m->level[j->level].read_b);
     if (j->nearest == j->farthest && is_measured)
         return;
-    const char *nearest = assay_predict_level_name(j->nearest);
-    const char *farthest = assay_predict_level_name(j->farthest);
-    if (j->nearest == ASSAY_PREDICT_L1 && j->farthest > ASSAY_PREDICT_L2)
+    const char *nearest = as_predict_level_name(j->nearest);
+    const char *farthest = as_predict_level_name(j->farthest);
+    if (j->nearest == AS_PREDICT_L1 && j->farthest > AS_PREDICT_L2)
         append_explanation(told, "; the data come from %s or nearer levels", farthest);
     else if (j->nearest == j->farthest)
         append_explanation(told, "; the data come from %s", nearest);
@@ -61,10 +61,10 @@ static void explain_level(struct explanation *told, const struct as_decan_measur
                            j->ratio.orig_again);
     if (!isnan(sat) && j->verdict != AS_DECAN_LATENCY)
         append_explanation(told, "; moving them from %s alone takes %.0f %% of the time",
-                           assay_predict_level_name(j->level), 100 * fmin(sat, 1));
+                           as_predict_level_name(j->level), 100 * fmin(sat, 1));
     if (!isnan(j->ratio.in_flight[j->level]) && j->verdict == AS_DECAN_LATENCY)
         append_explanation(told, "; %.1f cache lines of %s are in flight at once",
-                           j->ratio.in_flight[j->level], assay_predict_level_name(j->level));
+                           j->ratio.in_flight[j->level], as_predict_level_name(j->level));
 }
 
 static void explain_data_bound(struct explanation *told, const struct as_decan_measure *m,

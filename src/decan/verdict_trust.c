@@ -19,7 +19,7 @@ void as_decan_trust_at_most(struct as_decan_judgement *out, enum as_decan_confid
 static void weigh_timing(const struct as_decan_timing *timing, struct as_decan_judgement *out)
 {
     const struct as_decan_thresholds *t = &as_decan_thresholds;
-    if (as_decan_reliability_of(timing) == AS_DECAN_NONE)
+    if (as_decan_reliability_of(timing) == AS_DECAN_UNRELIABLE)
         as_decan_trust_at_most(out, AS_DECAN_LOW, "an instance takes less than 250 cycles");
     else if (timing->n < t->instances_few)
         as_decan_trust_at_most(out, AS_DECAN_LOW, "fewer than 5 instances were timed");
@@ -62,7 +62,7 @@ static void weigh_data(const struct as_decan_measure *m, struct as_decan_judgeme
     weigh_share(m, AS_VARIANT_DL1, as_decan_thresholds.explains, out);
     /* The level follows from the time of the whole loop, not of its base. */
     weigh_timing(&m->timing[as_decan_whole_of(m)], out);
-    if (out->verdict == AS_DECAN_RAM && m->reach_b <= m->level[ASSAY_PREDICT_L3].size_b)
+    if (out->verdict == AS_DECAN_RAM && m->reach_b <= m->level[AS_PREDICT_L3].size_b)
         as_decan_trust_at_most(out, AS_DECAN_LOW,
                                "its data fit in L3: other programs may have evicted them");
 }
@@ -71,7 +71,7 @@ static void weigh_data(const struct as_decan_measure *m, struct as_decan_judgeme
  * would move that data in about the time of the loop. */
 static bool is_level_as_busy(const struct as_decan_measure *m, const struct as_decan_judgement *of)
 {
-    for (unsigned l = ASSAY_PREDICT_L2; l < ASSAY_PREDICT_LEVELS; l++)
+    for (unsigned l = AS_PREDICT_L2; l < AS_PREDICT_LEVELS; l++)
         if (m->footprint_b > m->level[l - 1].size_b &&
             of->ratio.level_sat[l] >= as_decan_thresholds.saturated)
             return true;
@@ -85,7 +85,7 @@ static void weigh_accesses(const struct as_decan_measure *m, struct as_decan_jud
         as_decan_trust_at_most(out, AS_DECAN_LOW, "it takes longer with its data in L1");
     if (is_level_as_busy(m, out))
         as_decan_trust_at_most(out, AS_DECAN_LOW, "a memory level beyond it is as busy");
-    if (!m->timing[AS_VARIANT_DL1].n && !(m->reach_b <= m->level[ASSAY_PREDICT_L1].size_b))
+    if (!m->timing[AS_VARIANT_DL1].n && !(m->reach_b <= m->level[AS_PREDICT_L1].size_b))
         as_decan_trust_at_most(out, AS_DECAN_LOW,
                                "its accesses were not measured with their data in L1");
 }

@@ -105,17 +105,17 @@ struct as_edit_counts {
 /* ---- edit_words.c, edit_file.c: what to do ---- */
 /* Words of an option, KEY or KEY=VALUE. Errors: USAGE with the option's name, NOMEM, those of
  * reading a file that a word names. */
-int as_edit_add_cut(struct as_edit *edit, const char *word, struct assay_error *err);
-int as_edit_add_filter(struct as_edit *edit, const char *word, struct assay_error *err);
-int as_edit_add_counters(struct as_edit *edit, const char *word, struct assay_error *err);
-int as_edit_add_shift(struct as_edit *edit, const char *word, struct assay_error *err);
-int as_edit_add_translation(struct as_edit *edit, const char *word, struct assay_error *err);
+int as_edit_add_cut(struct as_edit *edit, const char *word, struct as_error *err);
+int as_edit_add_filter(struct as_edit *edit, const char *word, struct as_error *err);
+int as_edit_add_counters(struct as_edit *edit, const char *word, struct as_error *err);
+int as_edit_add_shift(struct as_edit *edit, const char *word, struct as_error *err);
+int as_edit_add_translation(struct as_edit *edit, const char *word, struct as_error *err);
 /* Returns whether the words fit each other. Errors: USAGE. */
-int as_edit_check(const struct as_edit *edit, struct assay_error *err);
+int as_edit_check(const struct as_edit *edit, struct as_error *err);
 /* Adds the sections cutter, filter and software_counters of an option file. `name` is for
  * messages. Errors: CORRUPT with the line, NOMEM. */
 int as_edit_parse_options(struct as_edit *edit, struct as_view text, const char *name,
-                          struct assay_error *err);
+                          struct as_error *err);
 void as_edit_fini(struct as_edit *edit);
 
 /* ---- edit_run.c: doing it ---- */
@@ -123,13 +123,13 @@ void as_edit_fini(struct as_edit *edit);
  * Errors: those of reading; USAGE (a part that the trace does not have, an unknown state); IO and
  * NOMEM. */
 int as_edit_run(const struct as_edit *edit, const char *path, const char *date, struct as_out *out,
-                struct as_edit_counts *counts, struct assay_error *err);
+                struct as_edit_counts *counts, struct as_error *err);
 
 /* ---- edit_labels.c: files beside it ---- */
 /* Appends the labels (.pcf) of the changed trace to `out`: those beside `path`, and what the
  * changes add. Nothing is appended if there is no file. Errors: IO, NOMEM, NOT_FOUND (`like`). */
 int as_edit_labels(const struct as_edit *edit, const char *path, struct as_str *out,
-                   struct assay_error *err);
+                   struct as_error *err);
 /* "x.prv", "x.prv.gz" and "x" with ".pcf" give "x.pcf". */
 void as_edit_name_beside(const char *path, const char *ending, struct as_str *out);
 

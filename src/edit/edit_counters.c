@@ -107,7 +107,7 @@ static int list_amounts(struct counters_stage *c, struct counted_thread *thread,
     return 0;
 }
 
-static int write_amounts(struct counters_stage *c, uint32_t at, int64_t ns, struct assay_error *err)
+static int write_amounts(struct counters_stage *c, uint32_t at, int64_t ns, struct as_error *err)
 {
     struct as_prv_line_read line = {.kind = AS_PRV_LINE_EVENTS, .thread = at, .ns = ns};
     int rc = list_amounts(c, &c->thread[at], &line);
@@ -131,8 +131,7 @@ static void add_running(struct counted_thread *thread, int64_t from_ns, int64_t 
 }
 
 /* Ends the interval at `ns`. `*is_idle`: nothing is left to write at the next ends. */
-static int end_interval(struct counters_stage *c, int64_t ns, bool *is_idle,
-                        struct assay_error *err)
+static int end_interval(struct counters_stage *c, int64_t ns, bool *is_idle, struct as_error *err)
 {
     *is_idle = true;
     for (uint32_t i = 0; i < c->trace->header->threads_n; i++) {
@@ -150,7 +149,7 @@ static int end_interval(struct counters_stage *c, int64_t ns, bool *is_idle,
 }
 
 /* Ends all intervals that end before `ns`. */
-static int end_intervals(struct counters_stage *c, int64_t ns, struct assay_error *err)
+static int end_intervals(struct counters_stage *c, int64_t ns, struct as_error *err)
 {
     while (c->border_ns < ns) {
         bool is_idle;
@@ -164,7 +163,7 @@ static int end_intervals(struct counters_stage *c, int64_t ns, struct assay_erro
 
 /* ---- Bursts ---------------------------------------------------------------------------------- */
 
-static int end_burst(struct counters_stage *c, uint32_t at, struct assay_error *err)
+static int end_burst(struct counters_stage *c, uint32_t at, struct as_error *err)
 {
     c->thread[at].is_open = false;
     return write_amounts(c, at, c->thread[at].burst_end_ns, err);
@@ -185,7 +184,7 @@ static uint32_t find_ended_burst(struct counters_stage *c, int64_t ns)
     return c->next_end_ns < ns ? found : UINT32_MAX;
 }
 
-static int end_bursts(struct counters_stage *c, int64_t ns, struct assay_error *err)
+static int end_bursts(struct counters_stage *c, int64_t ns, struct as_error *err)
 {
     while (c->next_end_ns < ns) {
         const uint32_t at = find_ended_burst(c, ns);
@@ -196,7 +195,7 @@ static int end_bursts(struct counters_stage *c, int64_t ns, struct assay_error *
 }
 
 static int begin_burst(struct counters_stage *c, const struct as_prv_line_read *line,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     struct counted_thread *thread = &c->thread[line->thread];
     if (thread->is_open)
@@ -212,7 +211,7 @@ static int begin_burst(struct counters_stage *c, const struct as_prv_line_read *
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
 static int count_state(struct counters_stage *c, struct as_prv_line_read *line,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     const struct as_edit_counters *k = c->counters;
     struct counted_thread *thread = &c->thread[line->thread];
@@ -233,7 +232,7 @@ static int count_state(struct counters_stage *c, struct as_prv_line_read *line,
 }
 
 static int count_events_of(struct counters_stage *c, struct as_prv_line_read *line,
-                           struct assay_error *err)
+                           struct as_error *err)
 {
     const struct as_edit_counters *k = c->counters;
     struct counted_thread *thread = &c->thread[line->thread];
@@ -254,7 +253,7 @@ static int count_events_of(struct counters_stage *c, struct as_prv_line_read *li
 }
 
 static int count_line(struct as_edit_stage *stage, struct as_prv_line_read *line,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
     struct counters_stage *c = (struct counters_stage *)stage;
     if (line->kind == AS_PRV_LINE_OTHER)
@@ -268,7 +267,7 @@ static int count_line(struct as_edit_stage *stage, struct as_prv_line_read *line
     return line->kind == AS_PRV_LINE_EVENTS ? count_events_of(c, line, err) : 0;
 }
 
-static int end_counters(struct as_edit_stage *stage, struct assay_error *err)
+static int end_counters(struct as_edit_stage *stage, struct as_error *err)
 {
     struct counters_stage *c = (struct counters_stage *)stage;
     const int64_t end_ns = c->latest_ns > c->trace->end_ns ? c->latest_ns : c->trace->end_ns;
@@ -289,14 +288,14 @@ static void free_counters(struct as_edit_stage *stage)
 }
 
 int as_edit_counters_new(const struct as_edit *edit, const struct as_edit_trace *trace,
-                         struct as_edit_stage **out, struct assay_error *err)
+                         struct as_edit_stage **out, struct as_error *err)
 {
     const struct as_prv_header *h = trace->header;
     struct counters_stage *c = as_calloc(1, sizeof *c);
     if (!edit->counters.is_by_bursts &&
         trace->end_ns / edit->counters.interval_ns > INTERVALS_MAX) {
         as_free(c);
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--counters: the trace has more than %lld such intervals; use a longer "
                             "one",
                             (long long)INTERVALS_MAX);

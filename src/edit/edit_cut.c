@@ -70,8 +70,7 @@ static bool is_state_inside(const struct as_edit_part *part, int64_t ns, int64_t
 }
 
 /* Passes a line on, with its times in the part. */
-static int pass_cut_line(struct cut_stage *c, struct as_prv_line_read *line,
-                         struct assay_error *err)
+static int pass_cut_line(struct cut_stage *c, struct as_prv_line_read *line, struct as_error *err)
 {
     const int64_t offset_ns = c->part.offset_ns;
     line->ns -= offset_ns;
@@ -85,8 +84,7 @@ static int pass_cut_line(struct cut_stage *c, struct as_prv_line_read *line,
     return as_edit_pass(&c->stage, line, err);
 }
 
-static int cut_one_state(struct cut_stage *c, struct as_prv_line_read *line,
-                         struct assay_error *err)
+static int cut_one_state(struct cut_stage *c, struct as_prv_line_read *line, struct as_error *err)
 {
     const struct as_edit_cut *cut = c->cut;
     const int64_t from_ns = c->part.from_ns, to_ns = c->part.to_ns;
@@ -114,7 +112,7 @@ static int note_pair(struct cut_stage *c, struct cut_thread *thread, int64_t typ
     const size_t known_n = thread->type.n;
     struct cut_type *of = find_cut_type(thread, type);
     if (!of)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     if (is_counter(type)) {
         of->depth = 1;
         if (thread->type.n > known_n && c->part.from_ns > 0)
@@ -127,7 +125,7 @@ static int note_pair(struct cut_stage *c, struct cut_thread *thread, int64_t typ
     return 0;
 }
 
-static int cut_events(struct cut_stage *c, struct as_prv_line_read *line, struct assay_error *err)
+static int cut_events(struct cut_stage *c, struct as_prv_line_read *line, struct as_error *err)
 {
     struct cut_thread *thread = &c->thread[line->thread];
     int64_t first_ns = c->part.from_ns, last_ns = c->part.to_ns;
@@ -157,7 +155,7 @@ static bool is_message_inside(const struct cut_stage *c, const struct as_prv_lin
 }
 
 static int cut_line(struct as_edit_stage *stage, struct as_prv_line_read *line,
-                    struct assay_error *err)
+                    struct as_error *err)
 {
     struct cut_stage *c = (struct cut_stage *)stage;
     if (line->kind == AS_PRV_LINE_OTHER)
@@ -181,7 +179,7 @@ static bool is_closed_by_zero(const struct cut_stage *c, int64_t type)
     return false;
 }
 
-static int close_thread(struct cut_stage *c, uint32_t at, struct assay_error *err)
+static int close_thread(struct cut_stage *c, uint32_t at, struct as_error *err)
 {
     struct cut_thread *thread = &c->thread[at];
     struct as_prv_line_read line = {.kind = AS_PRV_LINE_EVENTS,
@@ -204,7 +202,7 @@ static int close_thread(struct cut_stage *c, uint32_t at, struct assay_error *er
     return rc;
 }
 
-static int close_cut(struct as_edit_stage *stage, struct assay_error *err)
+static int close_cut(struct as_edit_stage *stage, struct as_error *err)
 {
     struct cut_stage *c = (struct cut_stage *)stage;
     for (uint32_t i = 0; i < c->trace->header->threads_n; i++)
@@ -233,7 +231,7 @@ static bool is_task_chosen(const struct as_edit_cut *cut, const struct as_prv_he
 
 int as_edit_cut_new(const struct as_edit *edit, const struct as_edit_trace *trace,
                     const struct as_edit_part *part, struct as_edit_stage **out,
-                    struct assay_error *err)
+                    struct as_error *err)
 {
     const struct as_prv_header *h = trace->header;
     struct cut_stage *c = as_calloc(1, sizeof *c);

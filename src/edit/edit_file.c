@@ -20,7 +20,7 @@ struct option_reading {
     struct as_str text;
     bool adds_up;
     struct as_edit_types events; /* what is counted or added up */
-    struct assay_error *err;
+    struct as_error *err;
 };
 
 static int refuse_option(const struct option_reading *r, const char *what)
@@ -28,8 +28,8 @@ static int refuse_option(const struct option_reading *r, const char *what)
     unsigned line = 1;
     for (const char *p = r->all.p; p < r->at.p; p++)
         line += *p == '\n';
-    return as_error_set(r->err, ASSAY_ERR_CORRUPT, "%s:%u: %s; correct the option file", r->name,
-                        line, what);
+    return as_error_set(r->err, AS_ERR_CORRUPT, "%s:%u: %s; correct the option file", r->name, line,
+                        what);
 }
 
 static bool is_element(const struct option_reading *r, size_t from_inside, const char *name)
@@ -114,7 +114,7 @@ static int note_ignored(struct option_reading *r, const char *name)
     as_free(r->edit->ignored);
     r->edit->ignored = as_malloc(strlen(name) + 1);
     if (!r->edit->ignored)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     memcpy(r->edit->ignored, name, strlen(name) + 1);
     return 0;
 }
@@ -124,7 +124,7 @@ static int apply_number(struct option_reading *r, const struct option_key *key, 
     void *to = (char *)r->edit + key->offset;
     int64_t number;
     if (!as_edit_number(text, &number))
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     switch (key->kind) {
     case OPTION_ON:
         *(bool *)to = number != 0;
@@ -135,7 +135,7 @@ static int apply_number(struct option_reading *r, const struct option_key *key, 
         return 0;
     case OPTION_SHARE:
         *(double *)to = (double)number;
-        return number >= 0 && number <= 100 ? 0 : ASSAY_ERR_CORRUPT;
+        return number >= 0 && number <= 100 ? 0 : AS_ERR_CORRUPT;
     case OPTION_COUNTS:
         r->adds_up = number == 0;
         return 0;
@@ -143,7 +143,7 @@ static int apply_number(struct option_reading *r, const struct option_key *key, 
         return number ? note_ignored(r, key->name) : 0;
     default:
         *(int64_t *)to = number < INT64_MAX / 16 ? number : INT64_MAX / 16;
-        return number >= 0 ? 0 : ASSAY_ERR_CORRUPT;
+        return number >= 0 ? 0 : AS_ERR_CORRUPT;
     }
 }
 
@@ -180,7 +180,7 @@ static int add_filter_type(struct option_reading *r, struct as_view text)
     if (is_element(r, 0, "type"))
         return as_edit_read_types(text, types);
     if (types->type.n == 0 || !as_edit_number(text, &value))
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     return as_vec_push(&types->type.at[types->type.n - 1].value, value);
 }
 
@@ -192,7 +192,7 @@ static int apply_element_text(struct option_reading *r, struct as_view text)
     for (size_t i = 0; rc == 0 && i < sizeof option_keys / sizeof *option_keys; i++)
         if (is_in_section(r, option_keys[i].section) && is_element(r, 0, option_keys[i].name))
             rc = apply_key(r, &option_keys[i], text);
-    if (rc == ASSAY_ERR_NOMEM)
+    if (rc == AS_ERR_NOMEM)
         return as_error_nomem(r->err, r->name);
     return rc == 0 ? 0 : refuse_option(r, "has a value that does not fit its element");
 }
@@ -367,7 +367,7 @@ static void end_options(struct option_reading *r)
 }
 
 int as_edit_parse_options(struct as_edit *edit, struct as_view text, const char *name,
-                          struct assay_error *err)
+                          struct as_error *err)
 {
     struct option_reading r = {.edit = edit, .name = name, .at = text, .all = text, .err = err};
     int rc = 0;

@@ -60,7 +60,7 @@ static bool are_events_kept(const struct filter_stage *f, struct as_prv_line_rea
 }
 
 static int filter_line(struct as_edit_stage *stage, struct as_prv_line_read *line,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     struct filter_stage *f = (struct filter_stage *)stage;
     bool is_kept = true;
@@ -82,7 +82,7 @@ static void free_filter(struct as_edit_stage *stage)
 
 /* A number, or all states with this label. */
 static int add_state_of(struct filter_stage *f, const char *name, const struct as_prv_pcf *labels,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     const size_t before_n = f->state.n;
     struct as_view at = as_view_of(name);
@@ -97,14 +97,14 @@ static int add_state_of(struct filter_stage *f, const char *name, const struct a
         return as_error_nomem(err, "a filter");
     if (f->state.n > before_n)
         return 0;
-    return as_error_set(err, ASSAY_ERR_USAGE,
+    return as_error_set(err, AS_ERR_USAGE,
                         "the filter: the .pcf of the trace has no state '%s'; use a number or a "
                         "label of its STATES",
                         name);
 }
 
 int as_edit_filter_new(const struct as_edit *edit, const struct as_edit_trace *trace,
-                       struct as_edit_stage **out, struct assay_error *err)
+                       struct as_edit_stage **out, struct as_error *err)
 {
     struct filter_stage *f = as_calloc(1, sizeof *f);
     if (!f)
@@ -192,7 +192,7 @@ static int translate_like(const struct as_prv_pcf *labels, const struct as_prv_p
 }
 
 int as_edit_translations_of(const struct as_edit *edit, const struct as_prv_pcf *labels,
-                            struct as_edit_translations *out, struct assay_error *err)
+                            struct as_edit_translations *out, struct as_error *err)
 {
     struct as_prv_pcf reference = {0};
     int rc = 0;
@@ -205,7 +205,7 @@ int as_edit_translations_of(const struct as_edit *edit, const struct as_prv_pcf 
         if (rc == 0 && reference.type.n == 0) {
             as_prv_pcf_fini(&reference);
             as_vec_fini(&out->at);
-            return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+            return as_error_set(err, AS_ERR_NOT_FOUND,
                                 "--translate: %s.pcf has no labels of events; use another .pcf",
                                 edit->like);
         }
@@ -249,7 +249,7 @@ bool as_edit_translate(const struct as_edit_translations *translations, int64_t 
 }
 
 static int translate_line(struct as_edit_stage *stage, struct as_prv_line_read *line,
-                          struct assay_error *err)
+                          struct as_error *err)
 {
     const struct translate_stage *t = (struct translate_stage *)stage;
     if (line->kind == AS_PRV_LINE_EVENTS)
@@ -266,7 +266,7 @@ static void free_translate(struct as_edit_stage *stage)
 }
 
 int as_edit_translate_new(const struct as_edit *edit, const struct as_edit_trace *trace,
-                          struct as_edit_stage **out, struct assay_error *err)
+                          struct as_edit_stage **out, struct as_error *err)
 {
     struct translate_stage *t = as_calloc(1, sizeof *t);
     if (!t)

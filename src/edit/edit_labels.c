@@ -54,7 +54,7 @@ static void append_counters(const struct as_edit_counters *k, const struct as_pr
 
 /* Types and values that a translation makes and the file does not have. */
 static int append_translations(const struct as_edit *edit, const struct as_prv_pcf *labels,
-                               struct as_str *out, struct assay_error *err)
+                               struct as_str *out, struct as_error *err)
 {
     struct as_edit_translations translations;
     AS_TRY(as_edit_translations_of(edit, labels, &translations, err));
@@ -122,7 +122,7 @@ static int copy_label_line(struct label_copying *c, struct as_view line)
     } else if (at.n && *at.p >= 'A' && *at.p <= 'Z' && !as_view_starts(at, "PRECISION ")) {
         c->where = LABELS_OF_NOTHING;
     } else if (c->where == LABELS_OF_TYPES && !note_type_of_block(c, at)) {
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     } else if (c->where == LABELS_OF_VALUES && at.n) {
         copy_value(c, line);
         return 0;
@@ -133,7 +133,7 @@ static int copy_label_line(struct label_copying *c, struct as_view line)
 }
 
 static int copy_labels(const struct as_edit *edit, const char *path,
-                       const struct as_prv_pcf *labels, struct as_str *out, struct assay_error *err)
+                       const struct as_prv_pcf *labels, struct as_str *out, struct as_error *err)
 {
     struct as_edit_translations translations;
     struct label_copying c = {.out = out, .translations = &translations};
@@ -154,12 +154,12 @@ static int copy_labels(const struct as_edit *edit, const char *path,
 }
 
 int as_edit_labels(const struct as_edit *edit, const char *path, struct as_str *out,
-                   struct assay_error *err)
+                   struct as_error *err)
 {
     struct as_prv_pcf labels;
     AS_TRY(as_prv_pcf_read(path, &labels, err));
     int rc = copy_labels(edit, path, &labels, out, err);
-    if (rc == ASSAY_ERR_NOT_FOUND)
+    if (rc == AS_ERR_NOT_FOUND)
         rc = 0; /* there is no .pcf */
     if (rc == 0 && out->n)
         rc = append_translations(edit, &labels, out, err);

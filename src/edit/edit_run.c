@@ -49,7 +49,7 @@ static void note_time(struct measure_stage *m, int64_t ns)
 }
 
 static int measure_line(struct as_edit_stage *stage, struct as_prv_line_read *line,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     struct measure_stage *m = (struct measure_stage *)stage;
     (void)err;
@@ -99,7 +99,7 @@ static char *write_place(const struct edit_running *r, char *p, uint32_t cpu, ui
 }
 
 static int write_line(struct as_edit_stage *stage, struct as_prv_line_read *line,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
     struct edit_running *r = ((struct write_stage *)stage)->run;
     const int64_t unit_ns = r->header->unit_ns;
@@ -146,24 +146,22 @@ struct sorted_line {
 };
 _Static_assert(offsetof(struct sorted_line, ns) == 0, "ordered by its first number");
 
-static int check_stop(const struct edit_running *r, uint64_t n, struct assay_error *err)
+static int check_stop(const struct edit_running *r, uint64_t n, struct as_error *err)
 {
     if (n % STOP_LINES || !r->edit->is_stopped || !r->edit->is_stopped())
         return 0;
-    return as_error_set(err, ASSAY_ERR_LIMIT, "the edit: stopped by a signal; run it again");
+    return as_error_set(err, AS_ERR_LIMIT, "the edit: stopped by a signal; run it again");
 }
 
 /* Opens the file behind its head, which write_head() copies. */
-static int open_body(const struct edit_running *r, struct as_prv_file **out,
-                     struct assay_error *err)
+static int open_body(const struct edit_running *r, struct as_prv_file **out, struct as_error *err)
 {
     AS_TRY(as_prv_file_open(r->path, out, err));
     as_prv_file_keep_others(*out);
     return 0;
 }
 
-static int read_in_order(struct edit_running *r, struct as_edit_stage *first,
-                         struct assay_error *err)
+static int read_in_order(struct edit_running *r, struct as_edit_stage *first, struct as_error *err)
 {
     struct as_prv_file *file = NULL;
     const struct as_prv_line_read *line;
@@ -185,9 +183,9 @@ static int read_in_order(struct edit_running *r, struct as_edit_stage *first,
     return rc < 0 ? rc : 0;
 }
 
-static int refuse_early_time(const struct edit_running *r, int64_t ns, struct assay_error *err)
+static int refuse_early_time(const struct edit_running *r, int64_t ns, struct as_error *err)
 {
-    return as_error_set(err, ASSAY_ERR_USAGE,
+    return as_error_set(err, AS_ERR_USAGE,
                         "--shift: a record of %s would be %lld ns before 0; shift the others "
                         "later instead",
                         r->path, (long long)-ns);
@@ -195,7 +193,7 @@ static int refuse_early_time(const struct edit_running *r, int64_t ns, struct as
 
 /* Moves the times of a line. Errors: USAGE (a time below 0). */
 static int shift_line(const struct edit_running *r, struct as_prv_line_read *line,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
     const int64_t by_ns = r->shift_ns[line->thread];
     int64_t first_ns = line->ns += by_ns;
@@ -223,13 +221,13 @@ struct sort_stage {
     int64_t latest_ns; /* of the line before: the place of text */
 };
 
-static int sort_one(struct sort_stage *s, const struct sorted_line *one, struct assay_error *err)
+static int sort_one(struct sort_stage *s, const struct sorted_line *one, struct as_error *err)
 {
     return as_ordered_add(s->store, one, err);
 }
 
 static int sort_line(struct as_edit_stage *stage, struct as_prv_line_read *line,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
     struct sort_stage *s = (struct sort_stage *)stage;
     struct sorted_line one = {.number = ++s->number, .line = *line};
@@ -257,7 +255,7 @@ static int sort_line(struct as_edit_stage *stage, struct as_prv_line_read *line,
 
 /* Hands on the lines of the store, pairs of a line together. */
 static int deliver_sorted_lines(struct sort_stage *s, struct as_edit_stage *first,
-                                struct assay_error *err)
+                                struct as_error *err)
 {
     struct as_prv_line_read line = {0};
     const void *record;
@@ -289,7 +287,7 @@ static int deliver_sorted_lines(struct sort_stage *s, struct as_edit_stage *firs
     return rc;
 }
 
-static int read_sorted(struct edit_running *r, struct as_edit_stage *first, struct assay_error *err)
+static int read_sorted(struct edit_running *r, struct as_edit_stage *first, struct as_error *err)
 {
     struct sort_stage s = {.stage = {.on_line = sort_line}, .run = r};
     if (as_ordered_new(&s.store, sizeof(struct sorted_line)) < 0)
@@ -326,7 +324,7 @@ static void add_stage(struct edit_chain *chain, struct as_edit_stage *stage)
     chain->stage[chain->n++] = stage;
 }
 
-static int add_cut(struct edit_running *r, struct edit_chain *chain, struct assay_error *err)
+static int add_cut(struct edit_running *r, struct edit_chain *chain, struct as_error *err)
 {
     struct as_edit_stage *stage = NULL;
     if (!r->edit->cut.is_on)
@@ -336,7 +334,7 @@ static int add_cut(struct edit_running *r, struct edit_chain *chain, struct assa
     return 0;
 }
 
-static int add_others(struct edit_running *r, struct edit_chain *chain, struct assay_error *err)
+static int add_others(struct edit_running *r, struct edit_chain *chain, struct as_error *err)
 {
     struct as_edit_stage *stage = NULL;
     if (r->edit->translation.n || r->edit->like) {
@@ -355,7 +353,7 @@ static int add_others(struct edit_running *r, struct edit_chain *chain, struct a
 }
 
 /* Sends all lines through the chain, and frees it. */
-static int run_chain(struct edit_running *r, struct edit_chain *chain, struct assay_error *err)
+static int run_chain(struct edit_running *r, struct edit_chain *chain, struct as_error *err)
 {
     int rc =
         r->shift_ns ? read_sorted(r, chain->stage[0], err) : read_in_order(r, chain->stage[0], err);
@@ -368,7 +366,7 @@ static int run_chain(struct edit_running *r, struct edit_chain *chain, struct as
 
 /* Times of the records, after the shift; `is_cut`: of those that the cut leaves. */
 static int measure_times(struct edit_running *r, bool is_cut, struct measure_stage *m,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     struct edit_chain chain = {0};
     *m = (struct measure_stage){
@@ -380,7 +378,7 @@ static int measure_times(struct edit_running *r, bool is_cut, struct measure_sta
 }
 
 /* The end of the trace after the shift: as far behind the last record as before. */
-static int measure_shift(struct edit_running *r, struct assay_error *err)
+static int measure_shift(struct edit_running *r, struct as_error *err)
 {
     struct measure_stage before, after;
     int64_t *shift_ns = r->shift_ns;
@@ -402,7 +400,7 @@ static int64_t time_of_percent(int64_t end_ns, double pct)
     return pct >= 100 ? end_ns : (int64_t)ns;
 }
 
-static int place_part(struct edit_running *r, struct assay_error *err)
+static int place_part(struct edit_running *r, struct as_error *err)
 {
     const struct as_edit_cut *cut = &r->edit->cut;
     const int64_t unit_ns = r->header->unit_ns;
@@ -412,7 +410,7 @@ static int place_part(struct edit_running *r, struct assay_error *err)
         to_ns = time_of_percent(r->end_ns, cut->to_pct);
     }
     if (from_ns > r->end_ns)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--cut: the part begins behind the end of %s, %lld ns; use an earlier "
                             "begin",
                             r->path, (long long)r->end_ns);
@@ -457,7 +455,7 @@ static bool is_of_head(struct as_view line)
     return line.n == 0 || *line.p == 'c' || *line.p == 'i' || *line.p == '#';
 }
 
-static int write_head(struct edit_running *r, struct assay_error *err)
+static int write_head(struct edit_running *r, struct as_error *err)
 {
     const struct as_edit_part *part = &r->part;
     const int64_t unit_ns = r->header->unit_ns;
@@ -493,10 +491,10 @@ static int list_tasks_of_threads(struct edit_running *r)
     for (size_t t = 0; r->task && t < h->task.n; t++)
         for (uint32_t i = 0; i < h->task.at[t].threads_n; i++)
             r->task[h->task.at[t].first_thread + i] = (uint32_t)t;
-    return r->task ? 0 : ASSAY_ERR_NOMEM;
+    return r->task ? 0 : AS_ERR_NOMEM;
 }
 
-static int write_all(struct edit_running *r, struct assay_error *err)
+static int write_all(struct edit_running *r, struct as_error *err)
 {
     struct write_stage last = {.stage = {.on_line = write_line}, .run = r};
     struct edit_chain chain = {0};
@@ -513,7 +511,7 @@ static int write_all(struct edit_running *r, struct assay_error *err)
     return run_chain(r, &chain, err);
 }
 
-static int run_edit(struct edit_running *r, struct assay_error *err)
+static int run_edit(struct edit_running *r, struct as_error *err)
 {
     AS_TRY(as_prv_file_open(r->path, &r->file, err));
     r->header = as_prv_file_header(r->file);
@@ -532,7 +530,7 @@ static int run_edit(struct edit_running *r, struct assay_error *err)
 }
 
 int as_edit_run(const struct as_edit *edit, const char *path, const char *date, struct as_out *out,
-                struct as_edit_counts *counts, struct assay_error *err)
+                struct as_edit_counts *counts, struct as_error *err)
 {
     struct edit_running r = {
         .edit = edit, .path = path, .date = date, .out = out, .counts = counts};

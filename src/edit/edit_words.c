@@ -49,7 +49,7 @@ int as_edit_read_tasks(struct as_view text, struct as_edit_cut *cut)
     while (as_view_split(&text, ',', &part)) {
         struct as_edit_range range;
         if (!read_edit_range(part, &range))
-            return ASSAY_ERR_CORRUPT;
+            return AS_ERR_CORRUPT;
         AS_TRY(as_vec_push(&cut->task, range));
     }
     return 0;
@@ -61,7 +61,7 @@ static int read_values_of_type(struct as_view text, struct as_edit_type *type)
     while (as_view_split(&text, ',', &part)) {
         int64_t value;
         if (!as_edit_number(part, &value))
-            return ASSAY_ERR_CORRUPT;
+            return AS_ERR_CORRUPT;
         AS_TRY(as_vec_push(&type->value, value));
     }
     return 0;
@@ -73,7 +73,7 @@ static int read_edit_type(struct as_view text, struct as_edit_types *types)
     struct as_edit_type type = {.value = {0}};
     struct as_view rest = text, range;
     if (!as_view_split(&rest, ':', &range) || !read_edit_range(range, &type.range))
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     int rc = rest.p ? read_values_of_type(rest, &type) : 0;
     if (rc == 0)
         rc = as_vec_push(&types->type, type);
@@ -99,14 +99,14 @@ int as_edit_add_state(struct as_edit_filter *filter, struct as_view name)
 {
     char *copy = as_malloc(name.n + 1);
     if (!copy)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     if (name.n)
         memcpy(copy, name.p, name.n);
     copy[name.n] = 0;
     if (as_vec_push(&filter->state, copy) == 0)
         return 0;
     as_free(copy);
-    return ASSAY_ERR_NOMEM;
+    return AS_ERR_NOMEM;
 }
 
 int as_edit_read_states(struct as_view text, struct as_edit_filter *filter)
@@ -115,7 +115,7 @@ int as_edit_read_states(struct as_view text, struct as_edit_filter *filter)
     while (as_view_split(&text, ',', &part)) {
         part = as_view_trim(part);
         if (part.n == 0)
-            return ASSAY_ERR_CORRUPT;
+            return AS_ERR_CORRUPT;
         AS_TRY(as_edit_add_state(filter, part));
     }
     return 0;
@@ -123,19 +123,18 @@ int as_edit_read_states(struct as_view text, struct as_edit_filter *filter)
 
 static int read_edit_time(struct as_view text, int64_t *out)
 {
-    return as_time_read(text, out) && *out >= 0 ? 0 : ASSAY_ERR_CORRUPT;
+    return as_time_read(text, out) && *out >= 0 ? 0 : AS_ERR_CORRUPT;
 }
 
 /* Makes the sentence of a word that was not understood. */
 static int refuse_word(int rc, const char *option, const char *word, const char *fix,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     if (rc == 0)
         return 0;
-    if (rc == ASSAY_ERR_NOMEM)
+    if (rc == AS_ERR_NOMEM)
         return as_error_nomem(err, word);
-    return as_error_set(err, ASSAY_ERR_USAGE, "--%s: invalid value '%s'; use %s", option, word,
-                        fix);
+    return as_error_set(err, AS_ERR_USAGE, "--%s: invalid value '%s'; use %s", option, word, fix);
 }
 
 /* ---- Cut ------------------------------------------------------------------------------------- */
@@ -157,13 +156,13 @@ static int read_part(struct as_view text, struct as_edit_cut *cut)
 {
     struct as_view from, to = text;
     if (!as_view_split(&to, ':', &from) || !to.p)
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     cut->is_percent = read_percent(from, &cut->from_pct) && read_percent(to, &cut->to_pct);
     if (cut->is_percent)
-        return cut->from_pct < cut->to_pct ? 0 : ASSAY_ERR_CORRUPT;
+        return cut->from_pct < cut->to_pct ? 0 : AS_ERR_CORRUPT;
     AS_TRY(read_edit_time(from, &cut->from_ns));
     AS_TRY(read_edit_time(to, &cut->to_ns));
-    return cut->from_ns < cut->to_ns ? 0 : ASSAY_ERR_CORRUPT;
+    return cut->from_ns < cut->to_ns ? 0 : AS_ERR_CORRUPT;
 }
 
 static int read_cut_word(struct as_edit_cut *cut, const char *word)
@@ -184,7 +183,7 @@ static int read_cut_word(struct as_edit_cut *cut, const char *word)
         }
     if (split_word(word, &key, &value))
         return as_view_equal(key, as_view_of("tasks")) ? as_edit_read_tasks(value, cut)
-                                                       : ASSAY_ERR_CORRUPT;
+                                                       : AS_ERR_CORRUPT;
     return read_part(key, cut);
 }
 
@@ -195,7 +194,7 @@ void as_edit_begin_cut(struct as_edit_cut *cut)
     cut->is_on = true;
 }
 
-int as_edit_add_cut(struct as_edit *edit, const char *word, struct assay_error *err)
+int as_edit_add_cut(struct as_edit *edit, const char *word, struct as_error *err)
 {
     as_edit_begin_cut(&edit->cut);
     return refuse_word(read_cut_word(&edit->cut, word), "cut", word,
@@ -210,7 +209,7 @@ static int read_filter_word(struct as_edit_filter *f, const char *word)
 {
     struct as_view key, value;
     if (!split_word(word, &key, &value) || value.n == 0)
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     const bool is_none = as_view_equal(value, as_view_of("none"));
     if (as_view_equal(key, as_view_of("states"))) {
         f->drops_states |= is_none;
@@ -220,24 +219,24 @@ static int read_filter_word(struct as_edit_filter *f, const char *word)
         return read_edit_time(value, &f->min_state_ns);
     if (as_view_equal(key, as_view_of("messages"))) {
         f->drops_messages = true;
-        return is_none ? 0 : ASSAY_ERR_CORRUPT;
+        return is_none ? 0 : AS_ERR_CORRUPT;
     }
     if (as_view_equal(key, as_view_of("min-size")))
-        return as_edit_number(value, &f->min_size_b) && f->min_size_b >= 0 ? 0 : ASSAY_ERR_CORRUPT;
+        return as_edit_number(value, &f->min_size_b) && f->min_size_b >= 0 ? 0 : AS_ERR_CORRUPT;
     const bool discards = as_view_equal(key, as_view_of("no-events"));
     if (!discards && !as_view_equal(key, as_view_of("events")))
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     if (is_none && !discards) {
         f->drops_events = true;
         return 0;
     }
     if (f->types.type.n && discards != f->discards_types)
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     f->discards_types = discards;
     return as_edit_read_types(value, &f->types);
 }
 
-int as_edit_add_filter(struct as_edit *edit, const char *word, struct assay_error *err)
+int as_edit_add_filter(struct as_edit *edit, const char *word, struct as_error *err)
 {
     edit->filter.is_on = true;
     return refuse_word(read_filter_word(&edit->filter, word), "filter", word,
@@ -259,10 +258,10 @@ static int read_counters_word(struct as_edit_counters *k, const char *word)
                                                         : NULL;
         if (flag)
             *flag = true;
-        return flag ? 0 : ASSAY_ERR_CORRUPT;
+        return flag ? 0 : AS_ERR_CORRUPT;
     }
     if (as_view_equal(key, as_view_of("every")))
-        return read_edit_time(value, &k->interval_ns) < 0 || k->interval_ns == 0 ? ASSAY_ERR_CORRUPT
+        return read_edit_time(value, &k->interval_ns) < 0 || k->interval_ns == 0 ? AS_ERR_CORRUPT
                                                                                  : 0;
     if (as_view_equal(key, as_view_of("bursts"))) {
         k->is_by_bursts = true;
@@ -274,10 +273,10 @@ static int read_counters_word(struct as_edit_counters *k, const char *word)
     if (as_view_equal(key, as_view_of("count")))
         return as_edit_read_types(value, &k->count);
     return as_view_equal(key, as_view_of("sum")) ? as_edit_read_types(value, &k->sum)
-                                                 : ASSAY_ERR_CORRUPT;
+                                                 : AS_ERR_CORRUPT;
 }
 
-int as_edit_add_counters(struct as_edit *edit, const char *word, struct assay_error *err)
+int as_edit_add_counters(struct as_edit *edit, const char *word, struct as_error *err)
 {
     edit->counters.is_on = true;
     return refuse_word(read_counters_word(&edit->counters, word), "counters", word,
@@ -307,7 +306,7 @@ static bool read_object(struct as_view text, struct as_edit_shift *out)
 
 /* A time of each object, a line each; '#' begins a comment. */
 static int read_shifts(struct as_edit_shifts_of_level *shifts, const char *path,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     char *text = NULL, *line, *rest;
     size_t n;
@@ -322,7 +321,7 @@ static int read_shifts(struct as_edit_shifts_of_level *shifts, const char *path,
         if (at.n == 0 || *at.p == '#')
             continue;
         if (!as_time_read(at, &ns))
-            rc = as_error_set(err, ASSAY_ERR_CORRUPT,
+            rc = as_error_set(err, AS_ERR_CORRUPT,
                               "%s:%u: invalid time '%s'; use a number with ns, us, ms or s", path,
                               number, line);
         else if (as_vec_push(&shifts->ns, ns) < 0)
@@ -332,12 +331,12 @@ static int read_shifts(struct as_edit_shifts_of_level *shifts, const char *path,
     return rc;
 }
 
-int as_edit_add_shift(struct as_edit *edit, const char *word, struct assay_error *err)
+int as_edit_add_shift(struct as_edit *edit, const char *word, struct as_error *err)
 {
     static const char *const levels[] = {"", "applications", "tasks", "threads"};
     struct as_edit_shift shift = {0};
     struct as_view key, value;
-    int rc = ASSAY_ERR_CORRUPT;
+    int rc = AS_ERR_CORRUPT;
     if (split_word(word, &key, &value)) {
         for (unsigned level = 1; level <= 3; level++)
             if (as_view_equal(key, as_view_of(levels[level]))) {
@@ -374,7 +373,7 @@ static void add_shift(int64_t *to, int64_t ns)
 
 /* Adds what a shift says of an object. Errors: USAGE if the trace does not have it. */
 static int apply_shift(int64_t *ns, const struct as_edit_shift *shift,
-                       const struct as_prv_header *h, struct assay_error *err)
+                       const struct as_prv_header *h, struct as_error *err)
 {
     bool is_there = false;
     for (size_t t = 0; t < h->task.n; t++)
@@ -386,7 +385,7 @@ static int apply_shift(int64_t *ns, const struct as_edit_shift *shift,
         }
     if (is_there)
         return 0;
-    return as_error_set(err, ASSAY_ERR_USAGE,
+    return as_error_set(err, AS_ERR_USAGE,
                         "--shift: the trace has no object %u.%u.%u; use numbers of its header",
                         shift->application, shift->task, shift->thread);
 }
@@ -401,13 +400,13 @@ static size_t shifted_object(const struct as_edit *edit, const struct as_prv_hea
 }
 
 static int apply_shifts_of_level(const struct as_edit *edit, int64_t *ns,
-                                 const struct as_prv_header *h, struct assay_error *err)
+                                 const struct as_prv_header *h, struct as_error *err)
 {
     const size_t n = edit->shifts.level == 1   ? h->application.n
                      : edit->shifts.level == 2 ? h->task.n
                                                : h->threads_n;
     if (edit->shifts.level && edit->shifts.ns.n > n)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--shift: the file has %zu times, the trace %zu objects; use one time "
                             "for each object",
                             edit->shifts.ns.n, n);
@@ -421,7 +420,7 @@ static int apply_shifts_of_level(const struct as_edit *edit, int64_t *ns,
 }
 
 int as_edit_shifts(const struct as_edit *edit, const struct as_prv_header *header, int64_t **out,
-                   struct assay_error *err)
+                   struct as_error *err)
 {
     *out = NULL;
     if (edit->shift.n == 0 && edit->shifts.level == 0)
@@ -452,12 +451,12 @@ static bool read_pair(struct as_view text, int64_t *type, int64_t *value, bool *
     return !*has_value || as_edit_number(rest, value);
 }
 
-int as_edit_add_translation(struct as_edit *edit, const char *word, struct assay_error *err)
+int as_edit_add_translation(struct as_edit *edit, const char *word, struct as_error *err)
 {
     struct as_edit_translation t = {0};
     struct as_view key, value;
     bool has_new_value;
-    int rc = ASSAY_ERR_CORRUPT;
+    int rc = AS_ERR_CORRUPT;
     if (split_word(word, &key, &value) && as_view_equal(key, as_view_of("like")) && value.n) {
         if (as_view_ends(value, ".pcf"))
             value.n -= strlen(".pcf"); /* as_prv_pcf_read adds it */
@@ -467,7 +466,7 @@ int as_edit_add_translation(struct as_edit *edit, const char *word, struct assay
             memcpy(edit->like, value.p, value.n);
             edit->like[value.n] = 0;
         }
-        rc = edit->like ? 0 : ASSAY_ERR_NOMEM;
+        rc = edit->like ? 0 : AS_ERR_NOMEM;
     } else if (read_pair(key, &t.type, &t.value, &t.has_value) &&
                read_pair(value, &t.new_type, &t.new_value, &has_new_value) &&
                t.has_value == has_new_value) {
@@ -479,12 +478,12 @@ int as_edit_add_translation(struct as_edit *edit, const char *word, struct assay
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-int as_edit_check(const struct as_edit *edit, struct assay_error *err)
+int as_edit_check(const struct as_edit *edit, struct as_error *err)
 {
     const struct as_edit_counters *k = &edit->counters;
     if (k->is_on && k->is_by_bursts == (k->interval_ns > 0))
         return as_error_set(
-            err, ASSAY_ERR_USAGE,
+            err, AS_ERR_USAGE,
             "--counters: no interval, or two; use either every=TIME or bursts=TIME");
     return 0;
 }

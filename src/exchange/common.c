@@ -54,7 +54,7 @@ void as_exchange_place_of(const struct as_trace *trace, const struct as_trace_pr
 }
 
 static int fill_file(struct as_outfile *file, const struct as_exchange_file *it, void *context,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
     struct as_out out;
     AS_TRY(as_outfile_begin(file, it->path, AS_OUTFILE_REPLACE, err));
@@ -67,7 +67,7 @@ static int fill_file(struct as_outfile *file, const struct as_exchange_file *it,
 }
 
 int as_exchange_write_files(const struct as_exchange_file *it, size_t n, void *context,
-                            struct assay_error *err)
+                            struct as_error *err)
 {
     struct as_outfile file[AS_EXCHANGE_FILES_MAX] = {0};
     int rc = 0;

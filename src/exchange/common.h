@@ -26,7 +26,7 @@ struct as_exchange_place {
 void as_exchange_place_of(const struct as_trace *trace, const struct as_trace_process *process,
                           uint64_t address, bool is_return, struct as_exchange_place *out);
 
-typedef int as_exchange_put(void *context, struct as_out *out, struct assay_error *err);
+typedef int as_exchange_put(void *context, struct as_out *out, struct as_error *err);
 
 struct as_exchange_file {
     const char *path;
@@ -38,6 +38,6 @@ struct as_exchange_file {
 /* Writes the files in this order. If one fails, no file changes. Errors: IO, USAGE (a directory),
  * and those of `put`. */
 int as_exchange_write_files(const struct as_exchange_file *it, size_t n, void *context,
-                            struct assay_error *err);
+                            struct as_error *err);
 
 #endif

@@ -38,10 +38,10 @@ static int list_cpus(struct as_machine_objects *objects, const struct as_prv_hea
         for (uint32_t i = 0; i < *n && cpus_n <= OBJECTS_MAX; i++)
             AS_TRY(as_objects_add(objects, AS_OBJECT_LEVEL_CPU));
     }
-    return cpus_n > OBJECTS_MAX ? ASSAY_ERR_LIMIT : 0;
+    return cpus_n > OBJECTS_MAX ? AS_ERR_LIMIT : 0;
 }
 
-int as_evaluated_open(const char *path, struct as_evaluated *out, struct assay_error *err)
+int as_evaluated_open(const char *path, struct as_evaluated *out, struct as_error *err)
 {
     struct as_prv_file *file = NULL;
     *out = (struct as_evaluated){0};
@@ -49,14 +49,14 @@ int as_evaluated_open(const char *path, struct as_evaluated *out, struct assay_e
     const struct as_prv_header *h = as_prv_file_header(file);
     out->end_ns = h->end_ns;
     out->path = as_malloc(strlen(path) + 1);
-    int rc = out->path ? list_threads_of(&out->objects, h) : ASSAY_ERR_NOMEM;
+    int rc = out->path ? list_threads_of(&out->objects, h) : AS_ERR_NOMEM;
     if (rc == 0)
         rc = list_cpus(&out->objects, h);
     if (rc == 0)
         memcpy(out->path, path, strlen(path) + 1);
-    if (rc == ASSAY_ERR_NOMEM)
+    if (rc == AS_ERR_NOMEM)
         as_error_nomem(err, path);
-    if (rc == ASSAY_ERR_LIMIT)
+    if (rc == AS_ERR_LIMIT)
         as_error_set(err, rc, "%s: its header has more than %llu CPUs; correct the header", path,
                      (unsigned long long)OBJECTS_MAX);
     if (rc == 0)
@@ -81,7 +81,7 @@ void as_evaluated_close(struct as_evaluated *e)
 struct evaluated_reading {
     struct as_evaluated *evaluated;
     struct as_evaluator *evaluation;
-    struct assay_error *err;
+    struct as_error *err;
     unsigned kinds;
     uint64_t number;
     int64_t latest_ns; /* time of the last line in order */
@@ -249,7 +249,7 @@ static int read_all_lines(struct evaluated_reading *r)
         rc = deliver_prv_line(r, line);
         if (rc == 0 && n % STOP_LINES == 0 && r->evaluated->is_stopped &&
             r->evaluated->is_stopped())
-            rc = as_error_set(r->err, ASSAY_ERR_LIMIT,
+            rc = as_error_set(r->err, AS_ERR_LIMIT,
                               "the evaluation: stopped by a signal; run it again");
     }
     r->evaluated->bad = as_prv_file_bad(file);
@@ -262,7 +262,7 @@ static int read_all_lines(struct evaluated_reading *r)
 }
 
 static int find_strays(struct as_evaluated *e, const struct evaluated_reading *of,
-                       struct as_ordered_store **out, struct assay_error *err)
+                       struct as_ordered_store **out, struct as_error *err)
 {
     struct evaluated_reading r = {
         .evaluated = e, .err = err, .kinds = of->kinds, .is_finding = true};
@@ -275,8 +275,7 @@ static int find_strays(struct as_evaluated *e, const struct evaluated_reading *o
     return rc;
 }
 
-static int run_pass(struct as_evaluated *e, struct as_evaluator *evaluation,
-                    struct assay_error *err)
+static int run_pass(struct as_evaluated *e, struct as_evaluator *evaluation, struct as_error *err)
 {
     struct evaluated_reading r = {.evaluated = e,
                                   .evaluation = evaluation,
@@ -308,14 +307,13 @@ static int run_pass(struct as_evaluated *e, struct as_evaluator *evaluation,
 }
 
 int as_evaluated_run_pass(struct as_evaluated *e, struct as_evaluator *evaluation,
-                          struct assay_error *err)
+                          struct as_error *err)
 {
     const int rc = run_pass(e, evaluation, err);
-    return rc == ASSAY_ERR_NOMEM ? as_error_nomem(err, e->path) : rc;
+    return rc == AS_ERR_NOMEM ? as_error_nomem(err, e->path) : rc;
 }
 
-int as_evaluated_run(struct as_evaluated *e, struct as_evaluator *evaluation,
-                     struct assay_error *err)
+int as_evaluated_run(struct as_evaluated *e, struct as_evaluator *evaluation, struct as_error *err)
 {
     for (;;) {
         bool is_needed;
@@ -354,7 +352,7 @@ static const char *event_label(const struct as_evaluated *e, const struct as_win
 const char *as_evaluated_label(const struct as_evaluated *e, const struct as_window *w,
                                struct as_quantity value)
 {
-    const struct as_function *meaning = as_window_meaning(w);
+    const struct as_semantic_function *meaning = as_window_meaning(w);
     if (!meaning || value.is_real)
         return NULL;
     if (strcmp(meaning->name, "State As Is") == 0 || strcmp(meaning->name, "Given State") == 0)

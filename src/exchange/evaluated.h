@@ -27,14 +27,14 @@ struct as_evaluated {
 };
 
 /* Opens a trace with its labels. Errors: those of as_prv_file_open. */
-int as_evaluated_open(const char *path, struct as_evaluated *out, struct assay_error *err);
+int as_evaluated_open(const char *path, struct as_evaluated *out, struct as_error *err);
 void as_evaluated_close(struct as_evaluated *evaluated);
 /* Runs all passes of an evaluation. Errors: those of reading and of the evaluation. */
 int as_evaluated_run(struct as_evaluated *evaluated, struct as_evaluator *evaluation,
-                     struct assay_error *err);
+                     struct as_error *err);
 /* Runs one pass that has begun. Errors: as as_evaluated_run. */
 int as_evaluated_run_pass(struct as_evaluated *evaluated, struct as_evaluator *evaluation,
-                          struct assay_error *err);
+                          struct as_error *err);
 /* Appends the label of an object: from the .row file, or "THREAD 1.2.1". */
 void as_evaluated_object(const struct as_evaluated *evaluated, enum as_object_level level,
                          uint32_t object, struct as_str *out);

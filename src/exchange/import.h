@@ -34,9 +34,9 @@ bool as_import_names_trace(const char *path);
 /* Write the streams of a trace into the existing directory `directory`. Errors: IO, NOT_FOUND,
  * CORRUPT (with the line and the reason), UNSUPPORTED, LIMIT, NOMEM. */
 int as_prv_import(const char *path, const char *directory, struct as_import_counts *counts,
-                  struct assay_error *err);
+                  struct as_error *err);
 int as_otf2_import(const char *path, const char *directory, struct as_import_counts *counts,
-                   struct assay_error *err);
+                   struct as_error *err);
 
 /* A run that gets streams of assay. */
 struct as_import_source {
@@ -46,16 +46,16 @@ struct as_import_source {
     /* Writes the streams into the existing directory `directory` and fills the counts. Returns 0 or
      * an error. */
     int (*fill)(void *context, const char *directory, struct as_import_counts *counts,
-                struct assay_error *err);
+                struct as_error *err);
     void *context;
 };
 /* Adds the run to `experiment`, which is open for writing. A failed run stays there unfinished.
  * Errors: those of `fill`, of reading and of writing. */
-int as_import_streams(struct assay_experiment *experiment, const struct as_import_source *source,
-                      int64_t *run_id, struct as_import_counts *counts, struct assay_error *err);
+int as_import_streams(struct as_experiment *experiment, const struct as_import_source *source,
+                      int64_t *run_id, struct as_import_counts *counts, struct as_error *err);
 
 /* As as_import_streams for the trace file `path` of either kind. */
-int as_import_trace(struct assay_experiment *experiment, const char *path, const char *label,
-                    int64_t *run_id, struct as_import_counts *counts, struct assay_error *err);
+int as_import_trace(struct as_experiment *experiment, const char *path, const char *label,
+                    int64_t *run_id, struct as_import_counts *counts, struct as_error *err);
 
 #endif

@@ -15,7 +15,7 @@ int as_lane_init(struct as_lane *p)
 {
     *p = (struct as_lane){.fd = -1, .room = KEPT_B};
     p->bytes = as_malloc_large(KEPT_B, 1);
-    return p->bytes ? 0 : ASSAY_ERR_NOMEM;
+    return p->bytes ? 0 : AS_ERR_NOMEM;
 }
 
 void as_lane_fini(struct as_lane *p)
@@ -38,7 +38,7 @@ static void swap_bytes(struct as_lane *p)
 }
 
 /* Keeps the first full buffer in memory, and writes every later one to the file. */
-int as_lane_spill(struct as_lane *p, struct assay_error *err)
+int as_lane_spill(struct as_lane *p, struct as_error *err)
 {
     if (!p->other) {
         p->other = as_malloc(PART_B + AS_LANE_MOST_B);
@@ -53,7 +53,7 @@ int as_lane_spill(struct as_lane *p, struct assay_error *err)
     return 0;
 }
 
-int as_lane_begin(struct as_lane *p, struct assay_error *err)
+int as_lane_begin(struct as_lane *p, struct as_error *err)
 {
     if (p->fd < 0)
         return 0;
@@ -63,7 +63,7 @@ int as_lane_begin(struct as_lane *p, struct assay_error *err)
 }
 
 /* Moves an incomplete record to the front and reads the rest behind it. */
-int as_lane_fill(struct as_lane *p, struct assay_error *err)
+int as_lane_fill(struct as_lane *p, struct as_error *err)
 {
     const size_t left = p->n - p->at;
     const off_t rest = p->end - p->next;

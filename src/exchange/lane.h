@@ -24,15 +24,15 @@ struct as_lane {
     off_t end, next;
 };
 
-/* Returns 0 or ASSAY_ERR_NOMEM. */
+/* Returns 0 or AS_ERR_NOMEM. */
 int as_lane_init(struct as_lane *lane);
 void as_lane_fini(struct as_lane *lane);
 
 /* Makes space for records if the buffer is full. Errors: NOMEM, IO. */
-int as_lane_spill(struct as_lane *lane, struct assay_error *err);
+int as_lane_spill(struct as_lane *lane, struct as_error *err);
 
 /* Sets `*at` to the position of the next record. as_lane_commit sets its end. Errors: NOMEM, IO. */
-static inline int as_lane_room(struct as_lane *lane, uint8_t **at, struct assay_error *err)
+static inline int as_lane_room(struct as_lane *lane, uint8_t **at, struct as_error *err)
 {
     if (lane->n + AS_LANE_MOST_B > lane->room) {
         const int rc = as_lane_spill(lane, err);
@@ -50,12 +50,12 @@ static inline void as_lane_commit(struct as_lane *lane, const uint8_t *end)
 
 /* as_lane_begin ends the writing. as_lane_fill reads the next part of the file. Errors: NOMEM,
  * IO. */
-int as_lane_begin(struct as_lane *lane, struct assay_error *err);
-int as_lane_fill(struct as_lane *lane, struct assay_error *err);
+int as_lane_begin(struct as_lane *lane, struct as_error *err);
+int as_lane_fill(struct as_lane *lane, struct as_error *err);
 
 /* Sets `*at` to the next complete record, or to NULL at the end. as_lane_pass sets its end. Errors:
  * NOMEM, IO. */
-static inline int as_lane_next(struct as_lane *lane, const uint8_t **at, struct assay_error *err)
+static inline int as_lane_next(struct as_lane *lane, const uint8_t **at, struct as_error *err)
 {
     if (lane->at + AS_LANE_MOST_B > lane->n && lane->next < lane->end) {
         const int rc = as_lane_fill(lane, err);

@@ -29,7 +29,7 @@ static const char *const signature_of[] = {NULL,
 #undef SIGNATURE
 };
 
-int as_maker_new(const char *directory, struct as_trace_maker **out, struct assay_error *err)
+int as_maker_new(const char *directory, struct as_trace_maker **out, struct as_error *err)
 {
     struct as_trace_maker *m = *out = as_calloc(1, sizeof *m);
     if (m)
@@ -73,7 +73,7 @@ void as_maker_free(struct as_trace_maker **maker)
 
 /* Opens a stream. Processes get made-up numbers from 1, and so do the threads of each. */
 static int open_stream(struct as_trace_maker *m, uint32_t process, uint32_t tid, const char *name,
-                       int64_t begin_ns, struct as_trace_writer **out, struct assay_error *err)
+                       int64_t begin_ns, struct as_trace_writer **out, struct as_error *err)
 {
     char path[PATH_MAX];
     const struct as_trace_writing how = {.path = path,
@@ -93,11 +93,11 @@ static int open_stream(struct as_trace_maker *m, uint32_t process, uint32_t tid,
     as_trace_writer_close(*out, AS_TRACE_REFUSED);
     as_free(*out);
     *out = NULL;
-    return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", path, strerror(-rc));
+    return as_error_set(err, AS_ERR_IO, "%s: cannot be written: %s", path, strerror(-rc));
 }
 
 int as_maker_add_process(struct as_trace_maker *m, const char *machine, uint32_t *process,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     *process = (uint32_t)m->process.n;
     if (as_vec_push(&m->process, (struct maker_process){0}) < 0)
@@ -106,11 +106,11 @@ int as_maker_add_process(struct as_trace_maker *m, const char *machine, uint32_t
 }
 
 int as_maker_add_thread(struct as_trace_maker *m, uint32_t process, const char *name,
-                        int64_t begin_ns, uint32_t *thread, struct assay_error *err)
+                        int64_t begin_ns, uint32_t *thread, struct as_error *err)
 {
     *thread = (uint32_t)m->thread.n;
     if (*thread >= AS_MAKER_THREADS_MOST)
-        return as_error_set(err, ASSAY_ERR_LIMIT,
+        return as_error_set(err, AS_ERR_LIMIT,
                             "the trace has more than %u threads; cut some out before the import",
                             AS_MAKER_THREADS_MOST);
     if (as_vec_push(&m->thread, NULL) < 0)
@@ -263,7 +263,7 @@ void as_maker_end_thread(struct as_trace_maker *m, uint32_t thread, int64_t end_
     close_writer(m, &m->thread.at[thread]);
 }
 
-int as_maker_finish(struct as_trace_maker *m, struct assay_error *err)
+int as_maker_finish(struct as_trace_maker *m, struct as_error *err)
 {
     as_vec_foreach (&m->thread, thread)
         close_writer(m, thread);
@@ -271,7 +271,7 @@ int as_maker_finish(struct as_trace_maker *m, struct assay_error *err)
         close_writer(m, &process->definitions);
     if (!m->failed)
         return 0;
-    return as_error_set(err, ASSAY_ERR_IO,
+    return as_error_set(err, AS_ERR_IO,
                         "%s: the imported trace cannot be written: %s; free some space and import "
                         "again",
                         m->directory, strerror(m->failed));

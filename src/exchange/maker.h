@@ -21,17 +21,17 @@ struct as_trace_maker;
 
 /* Creates a maker for the existing directory `directory`, which stays empty until a process is
  * added. Returns 0 or NOMEM. */
-int as_maker_new(const char *directory, struct as_trace_maker **out, struct assay_error *err);
+int as_maker_new(const char *directory, struct as_trace_maker **out, struct as_error *err);
 /* Ends unfinished streams at their last record. */
 void as_maker_free(struct as_trace_maker **maker);
 
 /* Adds a process. `*process` counts from 0. `machine` may be "". Errors: IO, NOMEM. */
 int as_maker_add_process(struct as_trace_maker *maker, const char *machine, uint32_t *process,
-                         struct assay_error *err);
+                         struct as_error *err);
 /* Adds a thread. `*thread` counts from 0 over all processes. `name` may be "". Errors: IO, NOMEM,
  * LIMIT. */
 int as_maker_add_thread(struct as_trace_maker *maker, uint32_t process, const char *name,
-                        int64_t begin_ns, uint32_t *thread, struct assay_error *err);
+                        int64_t begin_ns, uint32_t *thread, struct as_error *err);
 
 /* ---- Definitions ---- */
 void as_maker_world(struct as_trace_maker *maker, uint32_t process, uint64_t rank, uint64_t size);
@@ -74,6 +74,6 @@ void as_maker_sample(struct as_trace_maker *maker, uint32_t thread, int64_t ns, 
 /* Completes the stream of a thread at `end_ns`, or at its last record if that is later. */
 void as_maker_end_thread(struct as_trace_maker *maker, uint32_t thread, int64_t end_ns);
 /* Closes all streams. Returns 0 if all records are in the files. Errors: IO. */
-int as_maker_finish(struct as_trace_maker *maker, struct assay_error *err);
+int as_maker_finish(struct as_trace_maker *maker, struct as_error *err);
 
 #endif

@@ -49,7 +49,7 @@ int as_ordered_new(struct as_ordered_store **out, size_t size_b)
 {
     struct as_ordered_store *o = *out = as_calloc(1, sizeof *o);
     if (!o)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     o->size_b = size_b;
     o->fd = -1;
     o->chunk = as_malloc_large(CHUNK_N, size_b);
@@ -57,7 +57,7 @@ int as_ordered_new(struct as_ordered_store **out, size_t size_b)
     if (o->chunk && o->key)
         return 0;
     as_ordered_free(out);
-    return ASSAY_ERR_NOMEM;
+    return AS_ERR_NOMEM;
 }
 
 static void free_buffer(struct ordered_run *run)
@@ -114,7 +114,7 @@ static int store_run_in_memory(struct as_ordered_store *o, struct ordered_run *r
     if (!o->kept)
         o->kept = as_malloc_large(KEPT_B, 1);
     if (!o->kept)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     run->buffer = o->kept + o->kept_b;
     run->is_kept = true;
     copy_sorted(o, 0, o->n, run->buffer);
@@ -123,10 +123,10 @@ static int store_run_in_memory(struct as_ordered_store *o, struct ordered_run *r
     return 0;
 }
 
-static int write_run(struct as_ordered_store *o, struct ordered_run *run, struct assay_error *err)
+static int write_run(struct as_ordered_store *o, struct ordered_run *run, struct as_error *err)
 {
     char *sorted = as_malloc(BUFFER_N * o->size_b);
-    int rc = sorted ? 0 : ASSAY_ERR_NOMEM;
+    int rc = sorted ? 0 : AS_ERR_NOMEM;
     if (rc == 0 && o->fd < 0)
         rc = as_scratch_open(&o->fd, err);
     run->next = o->end;
@@ -141,7 +141,7 @@ static int write_run(struct as_ordered_store *o, struct ordered_run *run, struct
 }
 
 /* Makes a run of the chunk. */
-static int end_chunk(struct as_ordered_store *o, struct assay_error *err)
+static int end_chunk(struct as_ordered_store *o, struct as_error *err)
 {
     struct ordered_run run = {0};
     int rc = sort_chunk(o);
@@ -153,10 +153,10 @@ static int end_chunk(struct as_ordered_store *o, struct assay_error *err)
     if (rc == 0)
         rc = as_vec_push(&o->run, run);
     o->n = 0;
-    return rc == ASSAY_ERR_NOMEM ? as_error_nomem(err, "records to be sorted") : rc;
+    return rc == AS_ERR_NOMEM ? as_error_nomem(err, "records to be sorted") : rc;
 }
 
-int as_ordered_add(struct as_ordered_store *o, const void *record, struct assay_error *err)
+int as_ordered_add(struct as_ordered_store *o, const void *record, struct as_error *err)
 {
     if (o->n == CHUNK_N)
         AS_TRY(end_chunk(o, err));
@@ -168,7 +168,7 @@ int as_ordered_add(struct as_ordered_store *o, const void *record, struct assay_
 
 /* Reads the next records of a run. Runs of nearly sorted records hardly overlap, so few have a
  * buffer at once. */
-static int fill_run(struct as_ordered_store *o, struct ordered_run *run, struct assay_error *err)
+static int fill_run(struct as_ordered_store *o, struct ordered_run *run, struct as_error *err)
 {
     const size_t n = run->left_n < BUFFER_N ? run->left_n : BUFFER_N, want = n * o->size_b;
     if (!run->buffer)
@@ -208,7 +208,7 @@ static void sink_head(struct as_ordered_store *o, size_t at)
     heap[at] = moved;
 }
 
-static int begin_runs(struct as_ordered_store *o, struct assay_error *err)
+static int begin_runs(struct as_ordered_store *o, struct as_error *err)
 {
     AS_TRY(end_chunk(o, err));
     for (uint32_t i = 0; i < o->run.n; i++)
@@ -221,7 +221,7 @@ static int begin_runs(struct as_ordered_store *o, struct assay_error *err)
 }
 
 /* Removes the record that was returned last. */
-static int pass_first(struct as_ordered_store *o, struct assay_error *err)
+static int pass_first(struct as_ordered_store *o, struct as_error *err)
 {
     struct ordered_run *run = &o->run.at[o->heap.at[0].run];
     if (++run->at == run->n && run->left_n)
@@ -237,14 +237,14 @@ static int pass_first(struct as_ordered_store *o, struct assay_error *err)
     return 0;
 }
 
-int as_ordered_begin(struct as_ordered_store *o, struct assay_error *err)
+int as_ordered_begin(struct as_ordered_store *o, struct as_error *err)
 {
     if (o->run.n)
         return begin_runs(o, err);
     return sort_chunk(o) < 0 ? as_error_nomem(err, "records to be sorted") : 0;
 }
 
-int as_ordered_next(struct as_ordered_store *o, const void **record, struct assay_error *err)
+int as_ordered_next(struct as_ordered_store *o, const void **record, struct as_error *err)
 {
     *record = NULL;
     if (o->run.n == 0) {
@@ -265,7 +265,7 @@ int as_ordered_next(struct as_ordered_store *o, const void **record, struct assa
 }
 
 int as_ordered_read(struct as_ordered_store *o, int (*each)(void *context, const void *record),
-                    void *context, struct assay_error *err)
+                    void *context, struct as_error *err)
 {
     const void *record;
     AS_TRY(as_ordered_begin(o, err));

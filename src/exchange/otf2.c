@@ -46,16 +46,16 @@ static int list_locations(struct as_otf2_writer *w)
     return 0;
 }
 
-static int refuse_archive(const char *path, OTF2_ErrorCode rc, struct assay_error *err)
+static int refuse_archive(const char *path, OTF2_ErrorCode rc, struct as_error *err)
 {
     return as_error_set(
-        err, ASSAY_ERR_IO,
+        err, AS_ERR_IO,
         "%s: cannot be written: %s; free some space or name another "
         "directory",
         path, rc == OTF2_SUCCESS ? "the archive cannot be opened" : OTF2_Error_GetDescription(rc));
 }
 
-static int open_writers(struct as_otf2_writer *w, const char *path, struct assay_error *err)
+static int open_writers(struct as_otf2_writer *w, const char *path, struct as_error *err)
 {
     OTF2_ErrorCode rc = OTF2_Archive_SetFlushCallbacks(w->archive, &flush, NULL);
     if (rc == OTF2_SUCCESS)
@@ -73,7 +73,7 @@ static int open_writers(struct as_otf2_writer *w, const char *path, struct assay
     return 0;
 }
 
-static int close_writers(struct as_otf2_writer *w, const char *path, struct assay_error *err)
+static int close_writers(struct as_otf2_writer *w, const char *path, struct as_error *err)
 {
     OTF2_ErrorCode rc = OTF2_SUCCESS, next;
     as_vec_foreach (&w->thread, thread) {
@@ -96,7 +96,7 @@ static OTF2_ErrorCode write_local_definitions(struct as_otf2_writer *w)
     return rc == OTF2_SUCCESS ? OTF2_Archive_CloseDefFiles(w->archive) : rc;
 }
 
-static int write_archive(struct as_otf2_writer *w, const char *path, struct assay_error *err)
+static int write_archive(struct as_otf2_writer *w, const char *path, struct as_error *err)
 {
     AS_TRY(open_writers(w, path, err));
     /* Walks the events of all threads in order: any thread of a process may complete its requests.
@@ -138,7 +138,7 @@ static void free_writer(struct as_otf2_writer *w)
 
 /* Writes the archive to the directory `draft`. Errors name `path`. */
 static int make_archive(const struct as_trace *trace, const char *draft, const char *path,
-                        struct as_otf2_counts *counts, struct assay_error *err)
+                        struct as_otf2_counts *counts, struct as_error *err)
 {
     struct as_otf2_writer w = {.trace = trace, .counts = counts, .err = err};
     as_map_u64_init(&w.samples.callers);
@@ -165,20 +165,19 @@ static int make_archive(const struct as_trace *trace, const char *draft, const c
 
 /* The archive gets its name when it is complete. A failure leaves no file. */
 int as_otf2_write(const struct as_trace *trace, const char *path, struct as_otf2_counts *counts,
-                  struct assay_error *err)
+                  struct as_error *err)
 {
     struct as_str draft = {0};
     struct stat there;
 
     *counts = (struct as_otf2_counts){0};
     if (lstat(path, &there) == 0)
-        return as_error_set(err, ASSAY_ERR_USAGE, "%s: exists; use another name, or remove it",
-                            path);
+        return as_error_set(err, AS_ERR_USAGE, "%s: exists; use another name, or remove it", path);
     as_str_appendf(&draft, "%s.writing-%d", path, (int)getpid());
     int rc = draft.failed ? as_error_nomem(err, "an OTF2 archive")
                           : make_archive(trace, as_str_z(&draft), path, counts, err);
     if (rc == 0 && rename(as_str_z(&draft), path) != 0)
-        rc = as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
+        rc = as_error_set(err, AS_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
     if (rc < 0 && !draft.failed)
         as_tree_remove(AT_FDCWD, as_str_z(&draft));
     as_str_fini(&draft);

@@ -20,6 +20,6 @@ struct as_otf2_counts {
  * (the directory exists or cannot be written), NOMEM, and those of reading the trace.
  */
 int as_otf2_write(const struct as_trace *trace, const char *path, struct as_otf2_counts *counts,
-                  struct assay_error *err);
+                  struct as_error *err);
 
 #endif

@@ -440,7 +440,7 @@ int as_otf2_write_event(void *writer, uint32_t location, const struct as_trace_e
         rc = write_otf2_event_kind(&at);
     if (rc == OTF2_SUCCESS)
         return 0;
-    return as_error_set(w->err, rc == OTF2_ERROR_MEM_FAULT ? ASSAY_ERR_NOMEM : ASSAY_ERR_IO,
+    return as_error_set(w->err, rc == OTF2_ERROR_MEM_FAULT ? AS_ERR_NOMEM : AS_ERR_IO,
                         "the OTF2 archive: an event cannot be written: %s",
                         OTF2_Error_GetDescription(rc));
 }

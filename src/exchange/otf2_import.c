@@ -24,31 +24,30 @@ static OTF2_ErrorCode ignore_otf2_read_error(void *context, const char *file, ui
 }
 
 static int refuse_otf2(const struct as_otf2_reading *t, const char *what, OTF2_ErrorCode code,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     if (t->no_memory)
         return as_error_nomem(err, t->path);
-    return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: %s: %s", t->path, what,
+    return as_error_set(err, AS_ERR_CORRUPT, "%s: %s: %s", t->path, what,
                         code == OTF2_SUCCESS ? "the archive or a file of it is not readable"
                                              : OTF2_Error_GetDescription(code));
 }
 
 /* Refuses files such as a FIFO, at which the library would wait for a writer. The library reports
  * missing files. */
-static int check_file(int at, const char *name, const char *path, struct assay_error *err)
+static int check_file(int at, const char *name, const char *path, struct as_error *err)
 {
     struct stat st;
     return fstatat(at, name, &st, 0) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)
                ? 0
-               : as_error_set(err, ASSAY_ERR_NOT_REGULAR,
+               : as_error_set(err, AS_ERR_NOT_REGULAR,
                               "%s: not an OTF2 archive: %s is not a regular file; copy the "
                               "archive again",
                               path, name);
 }
 
 /* Checks the files of an archive: NAME.otf2, the definitions NAME.def, and the directory NAME. */
-static int check_archive(const struct as_otf2_reading *t, const char *anchor,
-                         struct assay_error *err)
+static int check_archive(const struct as_otf2_reading *t, const char *anchor, struct as_error *err)
 {
     struct as_view stem = as_view_of(anchor);
     struct as_str name = {0};
@@ -68,7 +67,7 @@ static int check_archive(const struct as_otf2_reading *t, const char *anchor,
 }
 
 /* Opens the reader. A directory stands for the anchor file in it. */
-static int open_reader(struct as_otf2_reading *t, struct assay_error *err)
+static int open_reader(struct as_otf2_reading *t, struct as_error *err)
 {
     struct as_str anchor = {0};
     struct stat st;
@@ -79,7 +78,7 @@ static int open_reader(struct as_otf2_reading *t, struct assay_error *err)
         return as_error_nomem(err, t->path);
     const bool is_there = stat(as_str_z(&anchor), &st) == 0 && S_ISREG(st.st_mode);
     const int rc = is_there ? check_archive(t, as_str_z(&anchor), err)
-                            : as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                            : as_error_set(err, AS_ERR_NOT_FOUND,
                                            "%s: no such OTF2 archive; use its anchor, a file "
                                            "NAME.otf2",
                                            as_str_z(&anchor));
@@ -132,7 +131,7 @@ static OTF2_ErrorCode first_reading(struct as_otf2_reading *t, OTF2_EvtReader *e
 }
 
 static int import_thread_events(struct as_otf2_reading *t, OTF2_EvtReader *events,
-                                const OTF2_EvtReaderCallbacks *callbacks, struct assay_error *err)
+                                const OTF2_EvtReaderCallbacks *callbacks, struct as_error *err)
 {
     const struct as_otf2_known_thread *location = &t->location.at[t->at];
     OTF2_ErrorCode rc = first_reading(t, events, callbacks);
@@ -153,7 +152,7 @@ static int import_thread_events(struct as_otf2_reading *t, OTF2_EvtReader *event
 }
 
 static int import_threads(struct as_otf2_reading *t, const OTF2_EvtReaderCallbacks *callbacks,
-                          struct assay_error *err)
+                          struct as_error *err)
 {
     for (t->at = 0; t->at < t->location.n; t->at++) {
         const struct as_otf2_known_thread *location = &t->location.at[t->at];
@@ -185,14 +184,14 @@ static OTF2_ErrorCode open_locations(struct as_otf2_reading *t)
     return rc == OTF2_SUCCESS ? OTF2_Reader_OpenEvtFiles(t->reader) : rc;
 }
 
-static int import_archive(struct as_otf2_reading *t, const char *directory, struct assay_error *err)
+static int import_archive(struct as_otf2_reading *t, const char *directory, struct as_error *err)
 {
     AS_TRY(open_reader(t, err));
     OTF2_ErrorCode code = as_otf2_read_definitions(t);
     if (code != OTF2_SUCCESS)
         return refuse_otf2(t, "definitions cannot be read", code, err);
     if (t->tick_hz == 0)
-        return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: its clock has no rate", t->path);
+        return as_error_set(err, AS_ERR_CORRUPT, "%s: its clock has no rate", t->path);
     as_otf2_relate(t);
     AS_TRY(as_maker_new(directory, &t->maker, err));
     as_vec_foreach (&t->process, process)
@@ -216,7 +215,7 @@ struct otf2_job {
 };
 
 /* Runs in the child: writes the streams to the directory and answers with the counts. */
-static int import_in_child(void *context, struct as_str *answer, struct assay_error *err)
+static int import_in_child(void *context, struct as_str *answer, struct as_error *err)
 {
     const struct otf2_job *job = context;
     struct as_import_counts counts = {0};
@@ -238,7 +237,7 @@ static int import_in_child(void *context, struct as_str *answer, struct assay_er
 }
 
 int as_otf2_import(const char *path, const char *directory, struct as_import_counts *counts,
-                   struct assay_error *err)
+                   struct as_error *err)
 {
     struct otf2_job job = {path, directory};
     const struct as_limited limits = {.what = path,
@@ -250,7 +249,7 @@ int as_otf2_import(const char *path, const char *directory, struct as_import_cou
     *counts = (struct as_import_counts){0};
     rc = as_limited_run(&limits, import_in_child, &job, &answer, err);
     if (rc == 0 && answer.n != sizeof *counts)
-        rc = as_error_set(err, ASSAY_ERR_CORRUPT, "%s: damaged; use another copy", path);
+        rc = as_error_set(err, AS_ERR_CORRUPT, "%s: damaged; use another copy", path);
     if (rc == 0) {
         memcpy(counts, answer.p, sizeof *counts);
         counts->first_bad[sizeof counts->first_bad - 1] = 0;

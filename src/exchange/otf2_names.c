@@ -91,7 +91,7 @@ static int list_windows(struct as_otf2_writer *w, uint32_t at)
     uint32_t *row = as_calloc(process->window.n + 1, sizeof *row);
     w->process.at[at].window = row;
     if (!row)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t i = 0; i < process->window.n; i++) {
         uint32_t number = 0;
         for (size_t k = 0; k < i; k++)
@@ -118,7 +118,7 @@ int as_otf2_list(struct as_otf2_writer *w)
         struct as_otf2_process known = {.region = as_calloc(process->name.n + 1, sizeof(uint32_t))};
         if (!known.region || as_vec_push(&w->process, known) < 0) {
             as_free(known.region);
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
         }
         for (size_t i = 0; i < process->name.n; i++)
             AS_TRY(find_region(w, &process->name.at[i], &known.region[i]));

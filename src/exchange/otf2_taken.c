@@ -32,7 +32,7 @@ static OTF2_CallbackCode on_otf2_string(void *user, OTF2_StringRef number, const
     const struct as_otf2_known_text text = {number, as_malloc(n + 1)};
     if (!text.text || as_vec_push(&t->text, text) < 0) {
         as_free(text.text);
-        return code_of(t, ASSAY_ERR_NOMEM);
+        return code_of(t, AS_ERR_NOMEM);
     }
     memcpy(text.text, string, n + 1);
     return code_of(t, as_map_u64_put(&t->texts, number, (uint32_t)t->text.n - 1));

@@ -109,7 +109,7 @@ struct as_otf2_writer {
     struct as_map_u64 blocks; /* hash of process and address -> row of `block_b` */
     AS_VEC(uint64_t) block_b;
     struct as_otf2_samples samples;
-    struct assay_error *err;
+    struct as_error *err;
 };
 
 /* ---- otf2_events.c ---- */

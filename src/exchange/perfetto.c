@@ -124,7 +124,7 @@ static int write_event_packet(void *context, const void *bytes)
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-static int emit_perfetto(void *writer, struct as_out *out, struct assay_error *err)
+static int emit_perfetto(void *writer, struct as_out *out, struct as_error *err)
 {
     struct as_perfetto_writer *w = writer;
     struct perfetto_body body = {w, out, 0, 0};
@@ -145,7 +145,7 @@ static int prepare_writer(struct as_perfetto_writer *w)
         uint32_t *names = as_calloc(process->name.n + 1, sizeof *names);
         if (!names || as_vec_push(&w->name, names) < 0) {
             as_free(names);
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
         }
         for (uint32_t t = 0; t < process->thread.n; t++)
             AS_TRY(as_vec_push(&w->thread, (struct as_perfetto_thread){.process = p, .thread = t}));
@@ -155,7 +155,7 @@ static int prepare_writer(struct as_perfetto_writer *w)
 }
 
 int as_perfetto_write(const struct as_trace *trace, const char *path,
-                      struct as_perfetto_counts *counts, struct assay_error *err)
+                      struct as_perfetto_counts *counts, struct as_error *err)
 {
     struct as_perfetto_writer w = {.trace = trace, .counts = counts};
     *counts = (struct as_perfetto_counts){0};

@@ -19,6 +19,6 @@ struct as_perfetto_counts {
 /* Writes the file `path`. Errors: IO (nothing is left then), NOMEM, and those of reading the
  * trace. */
 int as_perfetto_write(const struct as_trace *trace, const char *path,
-                      struct as_perfetto_counts *counts, struct assay_error *err);
+                      struct as_perfetto_counts *counts, struct as_error *err);
 
 #endif

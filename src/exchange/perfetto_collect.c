@@ -241,7 +241,7 @@ static int collect_flow(void *context, const struct as_message *message)
     return store_perfetto_record(w, message->receive.leave_ns, AS_PERFETTO_BEFORE, &record);
 }
 
-int as_perfetto_collect(struct as_perfetto_writer *w, struct assay_error *err)
+int as_perfetto_collect(struct as_perfetto_writer *w, struct as_error *err)
 {
     const struct as_analysis_watch watch = {
         .context = w, .event = collect_perfetto_event, .message = collect_flow, .is_all = true};

@@ -156,5 +156,5 @@ int as_perfetto_write_tracks(const struct as_perfetto_writer *w, struct as_out *
     as_str_fini(&t.part);
     as_str_fini(&t.field);
     as_str_fini(&t.packet);
-    return failed ? ASSAY_ERR_NOMEM : 0;
+    return failed ? AS_ERR_NOMEM : 0;
 }

@@ -75,7 +75,7 @@ struct as_perfetto_writer {
     AS_VEC(const char *) text; /* index 0: none */
     struct as_map_view texts;
     AS_VEC(struct as_perfetto_counter) counter;
-    struct assay_error *err;
+    struct as_error *err;
 };
 
 /* Track ids from 1: processes, then threads by location number, then counters. */
@@ -95,7 +95,7 @@ static inline uint64_t as_perfetto_counter_track(const struct as_perfetto_writer
 }
 
 /* ---- perfetto_collect.c: content of the file ---- */
-int as_perfetto_collect(struct as_perfetto_writer *writer, struct assay_error *err);
+int as_perfetto_collect(struct as_perfetto_writer *writer, struct as_error *err);
 
 /* ---- perfetto_tracks.c: names and tracks; 0 or NOMEM ---- */
 int as_perfetto_write_tracks(const struct as_perfetto_writer *writer, struct as_out *out);

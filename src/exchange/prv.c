@@ -40,7 +40,7 @@ static int list_threads(struct as_prv_writer *w)
         struct as_prv_call *calls = as_calloc(process->name.n + 1, sizeof *calls);
         if (!calls || as_vec_push(&w->call, calls) < 0) {
             as_free(calls);
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
         }
         AS_TRY(as_vec_push(&w->task, process->thread.n ? ++w->task_n : 0));
         AS_TRY(list_rank(w, process->rank, w->task.at[p]));
@@ -61,7 +61,7 @@ static int list_threads(struct as_prv_writer *w)
         w->open_state[i].state = AS_PRV_NO_STATE;
     w->event_ns = w->begin_ns;
     w->routine_used = as_calloc(as_prv_routines_n, sizeof *w->routine_used);
-    return w->open_state && w->levels_n && w->routine_used ? 0 : ASSAY_ERR_NOMEM;
+    return w->open_state && w->levels_n && w->routine_used ? 0 : AS_ERR_NOMEM;
 }
 
 /* ---- The file -------------------------------------------------------------------------------- */
@@ -123,27 +123,27 @@ static void write_prv_header(struct as_prv_writer *w, struct as_out *out)
 
 /* ---- Three files or none --------------------------------------------------------------------- */
 
-static int emit_prv(void *writer, struct as_out *out, struct assay_error *err)
+static int emit_prv(void *writer, struct as_out *out, struct as_error *err)
 {
     write_prv_header(writer, out);
     return as_prv_write_body(writer, out, err);
 }
 
-static int write_pcf(void *writer, struct as_out *out, struct assay_error *err)
+static int write_pcf(void *writer, struct as_out *out, struct as_error *err)
 {
     (void)err;
     as_prv_write_pcf(writer, out);
     return 0;
 }
 
-static int write_prv_row_file(void *writer, struct as_out *out, struct assay_error *err)
+static int write_prv_row_file(void *writer, struct as_out *out, struct as_error *err)
 {
     (void)err;
     as_prv_write_row(writer, out);
     return 0;
 }
 
-static int write_files(struct as_prv_writer *w, const char *path, struct assay_error *err)
+static int write_files(struct as_prv_writer *w, const char *path, struct as_error *err)
 {
     static const char *const ending[] = {".prv", ".pcf", ".row"};
     static as_exchange_put *const put[] = {emit_prv, write_pcf, write_prv_row_file};
@@ -205,7 +205,7 @@ static void free_prv(struct as_prv_writer *w)
 }
 
 int as_prv_write(const struct as_trace *trace, const char *path, struct as_prv_counts *counts,
-                 struct assay_error *err)
+                 struct as_error *err)
 {
     struct as_prv_writer w = {.trace = trace, .counts = counts};
     as_map_view_init(&w.function_texts);

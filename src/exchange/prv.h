@@ -20,6 +20,6 @@ struct as_prv_counts {
  * then), NOMEM, and those of reading the trace.
  */
 int as_prv_write(const struct as_trace *trace, const char *path, struct as_prv_counts *counts,
-                 struct assay_error *err);
+                 struct as_error *err);
 
 #endif

@@ -14,7 +14,7 @@
 struct prv_sources {
     struct as_prv_writer *w;
     struct as_out *out;
-    struct assay_error *err;
+    struct as_error *err;
     struct as_prv_event event;
     bool has_event;
     int64_t event_ns;                    /* since the trace start */
@@ -197,7 +197,7 @@ static int write_prv_lines(struct prv_sources *s)
     return write_prv_events_until(s, INT64_MAX, UINT64_MAX);
 }
 
-int as_prv_write_body(struct as_prv_writer *w, struct as_out *out, struct assay_error *err)
+int as_prv_write_body(struct as_prv_writer *w, struct as_out *out, struct as_error *err)
 {
     struct prv_sources s = {.w = w, .out = out, .err = err, .high_ns = HIGH_NONE_NS, .line_ns = -1};
     AS_TRY(as_lane_begin(&w->events, err));

@@ -281,7 +281,7 @@ static int collect_message(void *context, const struct as_message *message)
     return as_ordered_add(w->messages, &record, w->err);
 }
 
-int as_prv_collect(struct as_prv_writer *w, struct assay_error *err)
+int as_prv_collect(struct as_prv_writer *w, struct as_error *err)
 {
     const struct as_analysis_watch watch = {.context = w,
                                             .event = collect_event,

@@ -375,7 +375,7 @@ static const char *machine_of(const struct as_prv_reading *t, uint32_t node, cha
     return made;
 }
 
-static int open_streams(struct as_prv_reading *t, struct assay_error *err)
+static int open_streams(struct as_prv_reading *t, struct as_error *err)
 {
     char machine[32];
     for (uint32_t p = 0; p < t->task.n; p++)
@@ -428,7 +428,7 @@ static void define_world(struct as_prv_reading *t, uint32_t task, const struct a
     }
 }
 
-static int define_all(struct as_prv_reading *t, struct assay_error *err)
+static int define_all(struct as_prv_reading *t, struct as_error *err)
 {
     uint64_t *world = as_calloc(t->task.n + 1, sizeof *world);
     if (!world)
@@ -451,7 +451,7 @@ static int define_all(struct as_prv_reading *t, struct assay_error *err)
     return 0;
 }
 
-int as_prv_emit(struct as_prv_reading *t, struct assay_error *err)
+int as_prv_emit(struct as_prv_reading *t, struct as_error *err)
 {
     as_prv_time_samples(t);
     AS_TRY(open_streams(t, err));

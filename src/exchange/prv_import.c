@@ -316,7 +316,7 @@ static int import_prv_line(struct as_prv_reading *t, const struct as_prv_line_re
     return 0;
 }
 
-static int import_prv_lines(struct as_prv_reading *t, struct assay_error *err)
+static int import_prv_lines(struct as_prv_reading *t, struct as_error *err)
 {
     const struct as_prv_line_read *line;
     int rc;
@@ -348,7 +348,7 @@ static void count_bad_lines(const struct as_prv_reading *t)
             thread->end_ns > t->counts->length_ns ? thread->end_ns : t->counts->length_ns;
 }
 
-static int import_file(struct as_prv_reading *t, const char *directory, struct assay_error *err)
+static int import_file(struct as_prv_reading *t, const char *directory, struct as_error *err)
 {
     AS_TRY(as_prv_file_open(t->path, &t->file, err));
     t->header = as_prv_file_header(t->file);
@@ -358,7 +358,7 @@ static int import_file(struct as_prv_reading *t, const char *directory, struct a
     AS_TRY(import_prv_lines(t, err));
     const struct as_prv_bad bad = as_prv_file_bad(t->file);
     if (t->counts->records_n == 0 && bad.lines_n)
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s:%llu: %s, and no line after the header is valid", t->path,
                             (unsigned long long)bad.first_line, bad.why);
     AS_TRY(as_maker_new(directory, &t->maker, err));
@@ -368,7 +368,7 @@ static int import_file(struct as_prv_reading *t, const char *directory, struct a
 }
 
 int as_prv_import(const char *path, const char *directory, struct as_import_counts *counts,
-                  struct assay_error *err)
+                  struct as_error *err)
 {
     struct as_prv_reading t = {.path = path, .counts = counts, .err = err};
     *counts = (struct as_import_counts){0};

@@ -32,7 +32,7 @@ static int set_room(struct as_lines *l, size_t room_b)
 {
     char *block = as_realloc(l->block, 1, room_b + (size_t)2 * AS_LINES_MARGIN_B);
     if (!block)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     if (!l->block)
         memset(block, 0, AS_LINES_MARGIN_B);
     memset(block + AS_LINES_MARGIN_B + room_b, 0, AS_LINES_MARGIN_B);
@@ -42,13 +42,13 @@ static int set_room(struct as_lines *l, size_t room_b)
     return 0;
 }
 
-int as_lines_open(const char *path, struct as_lines **out, struct assay_error *err)
+int as_lines_open(const char *path, struct as_lines **out, struct as_error *err)
 {
     return as_lines_open_digested(path, NULL, out, err);
 }
 
 int as_lines_open_digested(const char *path, struct as_stream_digest *digest, struct as_lines **out,
-                           struct assay_error *err)
+                           struct as_error *err)
 {
     struct as_lines *l = *out = as_calloc(1, sizeof *l);
     if (l)
@@ -110,7 +110,7 @@ void as_lines_pass(struct as_lines *l, size_t n)
     l->is_open = false;
 }
 
-static int grow_room(struct as_lines *l, struct assay_error *err)
+static int grow_room(struct as_lines *l, struct as_error *err)
 {
     if (l->begin) {
         memmove(l->room, l->room + l->begin, l->end - l->begin);
@@ -120,24 +120,24 @@ static int grow_room(struct as_lines *l, struct assay_error *err)
     if (l->end < l->room_b)
         return 0;
     if (l->room_b >= LINE_MOST_B)
-        return as_error_set(err, ASSAY_ERR_LIMIT, "%s:%llu: a line of more than 64 MiB", l->path,
+        return as_error_set(err, AS_ERR_LIMIT, "%s:%llu: a line of more than 64 MiB", l->path,
                             (unsigned long long)l->number + 1);
     return set_room(l, 2 * l->room_b) < 0 ? as_error_nomem(err, l->path) : 0;
 }
 
-static int read_more(struct as_lines *l, struct assay_error *err)
+static int read_more(struct as_lines *l, struct as_error *err)
 {
     AS_TRY(grow_room(l, err));
     const int got = gzread(l->file, l->room + l->end, (unsigned)(l->room_b - l->end));
     int code = Z_OK;
     const char *why = got <= 0 ? gzerror(l->file, &code) : "";
     if (got == 0 && code == Z_BUF_ERROR) /* zlib.h, gzread(): the input ended inside a stream */
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s:%llu: the compressed file ends early; copy or make it again",
                             l->path, (unsigned long long)l->number + 1);
     if (got < 0)
         return as_error_set(
-            err, code == Z_ERRNO ? ASSAY_ERR_IO : ASSAY_ERR_CORRUPT, "%s:%llu: cannot be read: %s",
+            err, code == Z_ERRNO ? AS_ERR_IO : AS_ERR_CORRUPT, "%s:%llu: cannot be read: %s",
             l->path, (unsigned long long)l->number + 1, code == Z_ERRNO ? strerror(errno) : why);
     if (l->digest)
         as_stream_digest_add(l->digest, l->room + l->end, (size_t)got);
@@ -146,7 +146,7 @@ static int read_more(struct as_lines *l, struct assay_error *err)
     return 0;
 }
 
-int as_lines_next(struct as_lines *l, struct as_view *out, struct assay_error *err)
+int as_lines_next(struct as_lines *l, struct as_view *out, struct as_error *err)
 {
     size_t looked = 0;
     for (;;) {
@@ -169,7 +169,7 @@ int as_lines_next(struct as_lines *l, struct as_view *out, struct assay_error *e
 }
 
 int as_lines_digest_file(const char *path, bool (*is_stopped)(void), uint64_t *out,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     struct as_stream_digest digest;
     struct as_lines *l;
@@ -179,7 +179,7 @@ int as_lines_digest_file(const char *path, bool (*is_stopped)(void), uint64_t *o
     while (rc == 0 && !l->at_end) {
         l->begin = l->end = 0;
         rc = is_stopped && is_stopped()
-                 ? as_error_set(err, ASSAY_ERR_LIMIT, "%s: stopped by a signal; run it again", path)
+                 ? as_error_set(err, AS_ERR_LIMIT, "%s: stopped by a signal; run it again", path)
                  : read_more(l, err);
     }
     as_lines_close(&l);

@@ -13,18 +13,18 @@ struct as_lines;
 struct as_stream_digest;
 
 /* Opens a file. Errors: NOT_FOUND, IO, NOMEM. */
-int as_lines_open(const char *path, struct as_lines **out, struct assay_error *err);
+int as_lines_open(const char *path, struct as_lines **out, struct as_error *err);
 /* The same; adds all text that is read to `digest`, borrowed; NULL: none. */
 int as_lines_open_digested(const char *path, struct as_stream_digest *digest, struct as_lines **out,
-                           struct assay_error *err);
+                           struct as_error *err);
 void as_lines_close(struct as_lines **lines);
 /* Reads a file to its end and gives the digest of its text. `is_stopped` is asked now and then;
  * NULL: cannot be stopped. Errors: those of reading, LIMIT (stopped). */
 int as_lines_digest_file(const char *path, bool (*is_stopped)(void), uint64_t *out,
-                         struct assay_error *err);
+                         struct as_error *err);
 /* Reads a line without its end, valid until the next call. Returns 1, or 0 at the end. Errors: IO,
  * LIMIT, NOMEM. */
-int as_lines_next(struct as_lines *lines, struct as_view *out, struct assay_error *err);
+int as_lines_next(struct as_lines *lines, struct as_view *out, struct as_error *err);
 uint64_t as_lines_number(const struct as_lines *lines); /* number of the last line, from 1 */
 
 /* Readable bytes before and behind the text of as_lines_ahead; they have no meaning. */

@@ -289,10 +289,10 @@ static int number_counter(struct as_prv_writer *w, const char *name, bool is_rea
     choose_counter_type(&counter, w->counter.n);
     if (counter.type < AS_PRV_COUNTERS &&
         !(counter.latest = as_calloc(count_threads(w->trace) + 1, sizeof *counter.latest)))
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     if (as_vec_push(&w->counter, counter) < 0) {
         as_free(counter.latest);
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     }
     *out = (uint32_t)(w->counter.n - 1);
     return as_index_add(&w->counters, hash, *out);

@@ -55,7 +55,7 @@ static int find_values(struct as_prv_writer *w, const struct as_trace_process *p
         const char *text = own_line_text(w, &place);
         out->line = text ? number_place_text(&w->line_texts, &w->lines_named, text) : -1;
     }
-    return out->function < 0 || out->line < 0 ? ASSAY_ERR_NOMEM : 0;
+    return out->function < 0 || out->line < 0 ? AS_ERR_NOMEM : 0;
 }
 
 /* Finds the values of an address. Addresses repeat, so each is resolved once per process. */

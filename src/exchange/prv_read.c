@@ -25,9 +25,9 @@ struct as_prv_file {
 
 /* ---- Header ---------------------------------------------------------------------------------- */
 
-static int refuse_line(const struct as_prv_file *f, const char *what, struct assay_error *err)
+static int refuse_line(const struct as_prv_file *f, const char *what, struct as_error *err)
 {
-    return as_error_set(err, ASSAY_ERR_CORRUPT, "%s:%llu: %s", f->path,
+    return as_error_set(err, AS_ERR_CORRUPT, "%s:%llu: %s", f->path,
                         (unsigned long long)as_lines_number(f->lines), what);
 }
 
@@ -65,18 +65,18 @@ static int parse_prv_nodes(struct as_view *at, struct as_prv_header *h)
 {
     int64_t n;
     if (!as_lines_integer(at, &n) || n < 0 || n > THREADS_MOST)
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     h->nodes_n = (uint32_t)n;
     const bool has_list = as_lines_char(at, '(');
     for (uint32_t i = 0; i < h->nodes_n; i++) {
         uint32_t cpus_n = 1;
         if (has_list &&
             ((i && !as_lines_char(at, ',')) || !parse_prv_count(at, INT32_MAX, &cpus_n)))
-            return ASSAY_ERR_CORRUPT;
+            return AS_ERR_CORRUPT;
         AS_TRY(as_vec_push(&h->cpus_n, cpus_n));
     }
     if ((has_list && !as_lines_char(at, ')')) || !as_lines_char(at, ':'))
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     return 0;
 }
 
@@ -84,7 +84,7 @@ static int parse_prv_application(struct as_view *at, struct as_prv_header *h)
 {
     uint32_t tasks_n;
     if (!parse_prv_count(at, THREADS_MOST, &tasks_n) || !as_lines_char(at, '('))
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     AS_TRY(as_vec_push(&h->application, (uint32_t)h->task.n));
     for (uint32_t t = 0; t < tasks_n; t++) {
         struct as_prv_task task = {.application = (uint32_t)h->application.n - 1,
@@ -93,14 +93,14 @@ static int parse_prv_application(struct as_view *at, struct as_prv_header *h)
         if ((t && !as_lines_char(at, ',')) || !parse_prv_count(at, THREADS_MOST, &task.threads_n) ||
             (as_lines_char(at, ':') &&
              (!as_lines_integer(at, &node) || node < 0 || node > THREADS_MOST)))
-            return ASSAY_ERR_CORRUPT;
+            return AS_ERR_CORRUPT;
         task.node = node ? (uint32_t)node - 1 : 0;
         if (task.threads_n > THREADS_MOST - h->threads_n)
-            return ASSAY_ERR_CORRUPT;
+            return AS_ERR_CORRUPT;
         h->threads_n += task.threads_n;
         AS_TRY(as_vec_push(&h->task, task));
     }
-    return as_lines_char(at, ')') ? 0 : ASSAY_ERR_CORRUPT;
+    return as_lines_char(at, ')') ? 0 : AS_ERR_CORRUPT;
 }
 
 /* Parses the applications, separated by a colon or a comma. A number without parenthesis behind
@@ -109,10 +109,10 @@ static int parse_prv_applications(struct as_view *at, struct as_prv_header *h)
 {
     uint32_t n;
     if (!parse_prv_count(at, THREADS_MOST, &n) || !as_lines_char(at, ':'))
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     for (uint32_t i = 0; i < n; i++) {
         if (i && !as_lines_char(at, ':') && !as_lines_char(at, ','))
-            return ASSAY_ERR_CORRUPT;
+            return AS_ERR_CORRUPT;
         AS_TRY(parse_prv_application(at, h));
     }
     return 0;
@@ -133,7 +133,7 @@ static int64_t date_in(struct as_view line)
     return seconds > 0 && seconds < INT64_MAX / 1000000000 ? seconds * 1000000000 : 0;
 }
 
-static int read_head(struct as_prv_file *f, struct as_view line, struct assay_error *err)
+static int read_head(struct as_prv_file *f, struct as_view line, struct as_error *err)
 {
     const char *paren = line.n ? memchr(line.p, ')', line.n) : NULL;
     if (!as_view_starts(line, "#Paraver") || !paren)
@@ -143,11 +143,11 @@ static int read_head(struct as_prv_file *f, struct as_view line, struct assay_er
     if (!as_lines_char(&at, ':') || !parse_prv_duration(&at, &f->header))
         return refuse_line(f, "the header has no trace length after the date", err);
     int rc = parse_prv_nodes(&at, &f->header);
-    if (rc == ASSAY_ERR_CORRUPT)
+    if (rc == AS_ERR_CORRUPT)
         return refuse_line(f, "the header has no list of nodes after the length", err);
     if (rc == 0)
         rc = parse_prv_applications(&at, &f->header);
-    if (rc == ASSAY_ERR_CORRUPT)
+    if (rc == AS_ERR_CORRUPT)
         return refuse_line(f, "the header has no valid list of applications", err);
     return rc < 0 ? as_error_nomem(err, f->path) : 0;
 }
@@ -163,18 +163,18 @@ static int parse_prv_comm(struct as_prv_file *f, struct as_view at)
         (uint64_t)application > h->application.n || !as_lines_char(&at, ':') ||
         !as_lines_integer(&at, &group.number) || !as_lines_char(&at, ':') ||
         !as_lines_integer(&at, &n))
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     const uint32_t first = h->application.at[application - 1];
     group.application = (uint32_t)application - 1;
     int rc = 0;
     while (rc == 0 && as_lines_char(&at, ':')) {
         if (!as_lines_integer(&at, &task) || task < 1 || (uint64_t)task > h->task.n - first)
-            rc = ASSAY_ERR_CORRUPT;
+            rc = AS_ERR_CORRUPT;
         else
             rc = as_vec_push(&group.member, first + (uint64_t)task - 1);
     }
     if (rc == 0 && group.member.n != (uint64_t)n)
-        rc = ASSAY_ERR_CORRUPT;
+        rc = AS_ERR_CORRUPT;
     if (rc == 0)
         rc = as_vec_push(&h->group, group);
     if (rc < 0)
@@ -190,7 +190,7 @@ static void note_bad(struct as_prv_file *f, const char *why)
     f->bad.why = why;
 }
 
-static int read_groups(struct as_prv_file *f, struct assay_error *err)
+static int read_groups(struct as_prv_file *f, struct as_error *err)
 {
     int rc;
     while ((rc = as_lines_next(f->lines, &f->kept, err)) > 0) {
@@ -199,7 +199,7 @@ static int read_groups(struct as_prv_file *f, struct assay_error *err)
         if (f->has_kept)
             return 0;
         const int taken = first == 'c' ? parse_prv_comm(f, f->kept) : 0;
-        if (taken == ASSAY_ERR_NOMEM)
+        if (taken == AS_ERR_NOMEM)
             return as_error_nomem(err, f->path);
         if (taken < 0)
             note_bad(f, "a communicator with unknown tasks");
@@ -207,7 +207,7 @@ static int read_groups(struct as_prv_file *f, struct assay_error *err)
     return rc;
 }
 
-static int read_header(struct as_prv_file *f, struct assay_error *err)
+static int read_header(struct as_prv_file *f, struct as_error *err)
 {
     struct as_view line;
     int rc = as_lines_next(f->lines, &line, err);
@@ -216,19 +216,19 @@ static int read_header(struct as_prv_file *f, struct assay_error *err)
     if (rc < 0)
         return rc;
     if (rc == 0)
-        return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: is empty", f->path);
+        return as_error_set(err, AS_ERR_CORRUPT, "%s: is empty", f->path);
     AS_TRY(read_head(f, line, err));
     as_prv_quick_init(&f->quick, f->header.unit_ns);
     return read_groups(f, err);
 }
 
-int as_prv_file_open(const char *path, struct as_prv_file **out, struct assay_error *err)
+int as_prv_file_open(const char *path, struct as_prv_file **out, struct as_error *err)
 {
     return as_prv_file_open_digested(path, NULL, out, err);
 }
 
 int as_prv_file_open_digested(const char *path, struct as_stream_digest *digest,
-                              struct as_prv_file **out, struct assay_error *err)
+                              struct as_prv_file **out, struct as_error *err)
 {
     struct as_prv_file *f = *out = as_calloc(1, sizeof *f);
     if (f)
@@ -411,7 +411,7 @@ static bool is_other_line(struct as_prv_file *f, struct as_view line)
 }
 
 int as_prv_file_next(struct as_prv_file *f, const struct as_prv_line_read **out,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
     for (;;) {
         struct as_view line = f->kept;

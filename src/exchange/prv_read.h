@@ -61,10 +61,10 @@ struct as_stream_digest;
 
 /* Opens a trace and reads its header and communicators. Errors: IO, NOT_FOUND, CORRUPT (with the
  * line and the reason), LIMIT, NOMEM. */
-int as_prv_file_open(const char *path, struct as_prv_file **out, struct assay_error *err);
+int as_prv_file_open(const char *path, struct as_prv_file **out, struct as_error *err);
 /* The same; adds all text that is read to `digest`, borrowed; NULL: none. */
 int as_prv_file_open_digested(const char *path, struct as_stream_digest *digest,
-                              struct as_prv_file **out, struct assay_error *err);
+                              struct as_prv_file **out, struct as_error *err);
 void as_prv_file_close(struct as_prv_file **file);
 const struct as_prv_header *as_prv_file_header(const struct as_prv_file *file);
 
@@ -74,7 +74,7 @@ void as_prv_file_keep_others(struct as_prv_file *file);
 /* Reads the next valid line, which lives until the next call. Returns 1, or 0 at the end. Errors:
  * IO, LIMIT (a line of more than 64 MiB), NOMEM. */
 int as_prv_file_next(struct as_prv_file *file, const struct as_prv_line_read **out,
-                     struct assay_error *err);
+                     struct as_error *err);
 
 struct as_prv_bad {
     uint64_t lines_n;    /* invalid lines that were left out */
@@ -116,7 +116,7 @@ struct as_prv_pcf {
 
 /* Reads the files beside `path` (NAME.pcf, NAME.row). Both may be missing, which gives empty lists.
  * Invalid lines are skipped. Errors: NOMEM. */
-int as_prv_pcf_read(const char *path, struct as_prv_pcf *out, struct assay_error *err);
+int as_prv_pcf_read(const char *path, struct as_prv_pcf *out, struct as_error *err);
 void as_prv_pcf_fini(struct as_prv_pcf *pcf);
 /* Return NULL if there is none. */
 const struct as_prv_pcf_type *as_prv_pcf_type_of(const struct as_prv_pcf *pcf, int64_t type);

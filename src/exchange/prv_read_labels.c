@@ -24,14 +24,14 @@ static int open_beside(const char *path, const char *ending, struct as_lines **o
 {
     struct as_view stem = as_view_of(path);
     struct as_str name = {0};
-    struct assay_error ignored;
+    struct as_error ignored;
     if (as_view_ends(stem, ".gz"))
         stem.n -= 3;
     if (as_view_ends(stem, ".prv"))
         stem.n -= 4;
     as_str_append(&name, stem.p, stem.n);
     as_str_appendz(&name, ending);
-    const int rc = name.failed ? ASSAY_ERR_NOMEM : as_lines_open(as_str_z(&name), out, &ignored);
+    const int rc = name.failed ? AS_ERR_NOMEM : as_lines_open(as_str_z(&name), out, &ignored);
     as_str_fini(&name);
     return rc;
 }
@@ -56,7 +56,7 @@ static int add_pcf_value(struct pcf_reading *r, int64_t value, struct as_view la
         const struct as_prv_pcf_value one = {r->pcf->type.at[i].number, value, copy_text(label)};
         if (!one.label || as_vec_push(&r->pcf->value, one) < 0) {
             as_free(one.label);
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
         }
     }
     return 0;
@@ -76,7 +76,7 @@ static int read_pcf_row(struct pcf_reading *r, struct as_view at)
         if (state.label && as_vec_push(&r->pcf->state, state) == 0)
             return 0;
         as_free(state.label);
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     }
     if (!as_lines_integer(&at, &type))
         return 0;
@@ -84,7 +84,7 @@ static int read_pcf_row(struct pcf_reading *r, struct as_view at)
     if (one.label && as_vec_push(&r->pcf->type, one) == 0)
         return 0;
     as_free(one.label);
-    return ASSAY_ERR_NOMEM;
+    return AS_ERR_NOMEM;
 }
 
 static int read_pcf_line(struct pcf_reading *r, struct as_view line)
@@ -163,7 +163,7 @@ static int read_row_line(struct as_prv_pcf *pcf, struct as_view line, struct row
     memcpy(row.level, r->level, sizeof row.level);
     if (!row.label || as_vec_push(&pcf->row, row) < 0) {
         as_free(row.label);
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     }
     if (strcmp(r->level, "NODE") != 0)
         return 0;
@@ -171,29 +171,29 @@ static int read_row_line(struct as_prv_pcf *pcf, struct as_view line, struct row
     if (name && as_vec_push(&pcf->node, name) == 0)
         return 0;
     as_free(name);
-    return ASSAY_ERR_NOMEM;
+    return AS_ERR_NOMEM;
 }
 
-int as_prv_pcf_read(const char *path, struct as_prv_pcf *out, struct assay_error *err)
+int as_prv_pcf_read(const char *path, struct as_prv_pcf *out, struct as_error *err)
 {
     struct pcf_reading reading = {.pcf = out};
     struct as_lines *lines = NULL;
     struct as_view line;
-    struct assay_error ignored;
+    struct as_error ignored;
     struct row_file_reading row = {.left = 0};
     *out = (struct as_prv_pcf){0};
     int rc = open_beside(path, ".pcf", &lines);
     while (rc == 0 && as_lines_next(lines, &line, &ignored) > 0)
         rc = read_pcf_line(&reading, line);
     as_lines_close(&lines);
-    if (rc != ASSAY_ERR_NOMEM)
+    if (rc != AS_ERR_NOMEM)
         rc = open_beside(path, ".row", &lines);
     while (rc == 0 && as_lines_next(lines, &line, &ignored) > 0)
         rc = read_row_line(out, line, &row);
     as_lines_close(&lines);
     if (out->value.n > 1)
         qsort(out->value.at, out->value.n, sizeof *out->value.at, compare_values);
-    if (rc != ASSAY_ERR_NOMEM)
+    if (rc != AS_ERR_NOMEM)
         return 0;
     as_prv_pcf_fini(out);
     return as_error_nomem(err, "labels of a trace");

@@ -54,12 +54,12 @@ int as_prv_states_new(struct as_prv_states **out, uint32_t locations_n)
 {
     struct as_prv_states *s = *out = as_calloc(1, sizeof *s);
     if (!s)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     s->fd = -1;
     s->row = as_calloc((size_t)locations_n + 1, sizeof *s->row);
     if (!s->row) {
         as_prv_states_free(out);
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     }
     s->row_n = locations_n;
     for (uint32_t i = 0; i < locations_n; i++)
@@ -87,7 +87,7 @@ void as_prv_states_free(struct as_prv_states **states)
 
 /* ---- Adding ---------------------------------------------------------------------------------- */
 
-static int store_block(struct as_prv_states *s, const uint64_t *word, struct assay_error *err)
+static int store_block(struct as_prv_states *s, const uint64_t *word, struct as_error *err)
 {
     const size_t block = s->next.n;
     if (block < KEPT_N) {
@@ -104,7 +104,7 @@ static int store_block(struct as_prv_states *s, const uint64_t *word, struct ass
 }
 
 /* Adds the own block of a thread to its row. */
-static int end_block(struct as_prv_states *s, struct state_row *row, struct assay_error *err)
+static int end_block(struct as_prv_states *s, struct state_row *row, struct as_error *err)
 {
     AS_TRY(store_block(s, row->word, err));
     const uint32_t block = (uint32_t)s->next.n;
@@ -119,7 +119,7 @@ static int end_block(struct as_prv_states *s, struct state_row *row, struct assa
 }
 
 /* Makes space in the own block of a thread. */
-static int begin_block(struct as_prv_states *s, struct state_row *row, struct assay_error *err)
+static int begin_block(struct as_prv_states *s, struct state_row *row, struct as_error *err)
 {
     if (row->word)
         AS_TRY(end_block(s, row, err));
@@ -132,7 +132,7 @@ static int begin_block(struct as_prv_states *s, struct state_row *row, struct as
 }
 
 static inline int append_state_word(struct as_prv_states *s, struct state_row *row, uint64_t word,
-                                    struct assay_error *err)
+                                    struct as_error *err)
 {
     if (row->n == BLOCK_N)
         AS_TRY(begin_block(s, row, err));
@@ -140,8 +140,7 @@ static inline int append_state_word(struct as_prv_states *s, struct state_row *r
     return 0;
 }
 
-static int append_long_state(struct as_prv_states *s, struct state_row *row,
-                             struct assay_error *err)
+static int append_long_state(struct as_prv_states *s, struct state_row *row, struct as_error *err)
 {
     const struct as_prv_interval *it = &row->it;
     const uint64_t word[] = {LONG_STATE, (uint64_t)it->ns, (uint64_t)it->end_ns, it->number,
@@ -152,7 +151,7 @@ static int append_long_state(struct as_prv_states *s, struct state_row *row,
 }
 
 int as_prv_states_add(struct as_prv_states *s, const struct as_prv_interval *it,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
     struct state_row *row = &s->row[it->location];
     const uint64_t length_ns = (uint64_t)(it->end_ns - it->ns);
@@ -172,7 +171,7 @@ int as_prv_states_add(struct as_prv_states *s, const struct as_prv_interval *it,
 /* ---- Reading --------------------------------------------------------------------------------- */
 
 /* Loads the words of the next block; none at the end of the row. */
-static int load_states(struct as_prv_states *s, struct state_row *row, struct assay_error *err)
+static int load_states(struct as_prv_states *s, struct state_row *row, struct as_error *err)
 {
     const uint32_t block = row->first;
     if (block == NO_BLOCK)
@@ -189,7 +188,7 @@ static int load_states(struct as_prv_states *s, struct state_row *row, struct as
     return 0;
 }
 
-static int read_long(struct as_prv_states *s, struct state_row *row, struct assay_error *err)
+static int read_long(struct as_prv_states *s, struct state_row *row, struct as_error *err)
 {
     uint64_t word[4] = {0};
     for (unsigned i = 0; i < sizeof word / sizeof *word; i++) {
@@ -205,8 +204,7 @@ static int read_long(struct as_prv_states *s, struct state_row *row, struct assa
 }
 
 /* Reads the next interval. Returns 1, or 0 at the end of the row. */
-static inline int read_stretch(struct as_prv_states *s, struct state_row *row,
-                               struct assay_error *err)
+static inline int read_stretch(struct as_prv_states *s, struct state_row *row, struct as_error *err)
 {
     if (row->from == row->end)
         AS_TRY(load_states(s, row, err));
@@ -228,7 +226,7 @@ static inline int read_stretch(struct as_prv_states *s, struct state_row *row,
 
 /* Starts reading a row: its last block is the one being filled. */
 static int begin_row(struct as_prv_states *s, struct state_row *row, struct as_loser *head,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
     *head = (struct as_loser){.ns = INT64_MAX, .order = AS_LOSER_OVER};
     if (!row->word)
@@ -240,20 +238,20 @@ static int begin_row(struct as_prv_states *s, struct state_row *row, struct as_l
     return 0;
 }
 
-int as_prv_states_begin(struct as_prv_states *s, struct assay_error *err)
+int as_prv_states_begin(struct as_prv_states *s, struct as_error *err)
 {
     struct as_loser *head = as_calloc((size_t)s->row_n + 1, sizeof *head);
-    int rc = head ? 0 : ASSAY_ERR_NOMEM;
+    int rc = head ? 0 : AS_ERR_NOMEM;
     for (uint32_t i = 0; rc == 0 && i < s->row_n; i++)
         rc = begin_row(s, &s->row[i], &head[i], err);
     if (rc == 0)
         rc = as_losers_init(&s->heads, head, s->row_n);
     as_free(head);
-    return rc == ASSAY_ERR_NOMEM ? as_error_nomem(err, "states of a trace") : rc;
+    return rc == AS_ERR_NOMEM ? as_error_nomem(err, "states of a trace") : rc;
 }
 
 int as_prv_states_next(struct as_prv_states *s, const struct as_prv_interval **out,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     *out = NULL;
     if (s->is_taking) {

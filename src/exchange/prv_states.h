@@ -23,18 +23,18 @@ struct as_prv_interval {
 
 struct as_prv_states;
 
-/* Creates a store for `locations_n` threads. Returns 0 or ASSAY_ERR_NOMEM. */
+/* Creates a store for `locations_n` threads. Returns 0 or AS_ERR_NOMEM. */
 int as_prv_states_new(struct as_prv_states **out, uint32_t locations_n);
 void as_prv_states_free(struct as_prv_states **states);
 
 /* Adds an interval. Intervals of a thread must be in time order. Errors: NOMEM, IO. */
 int as_prv_states_add(struct as_prv_states *states, const struct as_prv_interval *it,
-                      struct assay_error *err);
+                      struct as_error *err);
 /* Ends the adding and starts the reading. Errors: NOMEM, IO. */
-int as_prv_states_begin(struct as_prv_states *states, struct assay_error *err);
+int as_prv_states_begin(struct as_prv_states *states, struct as_error *err);
 /* Sets `*out` to the next interval, valid until the next call, or to NULL at the end. Each is
  * returned once. Errors: NOMEM, IO. */
 int as_prv_states_next(struct as_prv_states *states, const struct as_prv_interval **out,
-                       struct assay_error *err);
+                       struct as_error *err);
 
 #endif

@@ -159,7 +159,7 @@ int as_prv_taken_text(struct as_prv_reading *t, int64_t type, int64_t value, uin
     const uint64_t key = key_of(type, value);
     *number = (uint32_t)t->name.n + 1;
     if (!text)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     AS_TRY(as_vec_push(&t->name, (struct as_prv_import_name){type, value, group, text}));
     return as_map_u64_get(&t->names, key) == AS_MAP_NONE
                ? as_map_u64_put(&t->names, key, *number - 1)

@@ -138,7 +138,7 @@ struct as_prv_reading {
     int64_t sample_ns;        /* time that a sample stands for */
     struct as_map_u64 totals; /* hash of thread and type -> index in `total` */
     AS_VEC(int64_t) total;    /* totals of hardware counters */
-    struct assay_error *err;
+    struct as_error *err;
 };
 
 /* as_prv_taken_group returns the index of a communicator, or n. as_prv_taken_comm returns its
@@ -180,6 +180,6 @@ int as_prv_import_sum(struct as_prv_reading *taking, struct as_prv_import_thread
                       int64_t ns, int64_t type, int64_t value);
 
 /* ---- prv_emit.c: all records in order, then definitions ---- */
-int as_prv_emit(struct as_prv_reading *taking, struct assay_error *err);
+int as_prv_emit(struct as_prv_reading *taking, struct as_error *err);
 
 #endif

@@ -202,18 +202,18 @@ struct as_prv_writer {
     struct as_map_u64 requests; /* nonblocking collectives by process: open or done */
     uint8_t *levels_n;          /* by location number: levels of the last sample */
     struct as_prv_state_known state_known[AS_PRV_STATES_KNOWN];
-    struct assay_error *err;
+    struct as_error *err;
 };
 
 /* ---- prv_collect.c: content of the file ---- */
-int as_prv_collect(struct as_prv_writer *writer, struct assay_error *err);
+int as_prv_collect(struct as_prv_writer *writer, struct as_error *err);
 
 /* ---- prv_keep.c ---- */
 int as_prv_store_event(struct as_prv_writer *writer, uint32_t location, int64_t ns, int64_t type,
                        int64_t value);
 
 /* ---- prv_body.c: lines of the file ---- */
-int as_prv_write_body(struct as_prv_writer *writer, struct as_out *out, struct assay_error *err);
+int as_prv_write_body(struct as_prv_writer *writer, struct as_out *out, struct as_error *err);
 
 /* ---- prv_threads.c: OpenMP ---- */
 int as_prv_store_threads(struct as_prv_writer *writer, uint32_t location,

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/str.h"
 
-int as_scratch_open(int *fd, struct assay_error *err)
+int as_scratch_open(int *fd, struct as_error *err)
 {
     const char *directory = getenv("TMPDIR");
     struct as_str path = {0};
@@ -23,15 +23,15 @@ int as_scratch_open(int *fd, struct assay_error *err)
         return as_error_nomem(err, "the name of a temporary file");
     *fd = mkstemp(name);
     int rc = *fd >= 0 ? 0
-                      : as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s; set TMPDIR",
-                                     name, strerror(errno));
+                      : as_error_set(err, AS_ERR_IO, "%s: cannot be written: %s; set TMPDIR", name,
+                                     strerror(errno));
     if (rc == 0)
         unlink(name);
     free(name);
     return rc;
 }
 
-int as_scratch_write(int fd, const void *p, size_t n, off_t *end, struct assay_error *err)
+int as_scratch_write(int fd, const void *p, size_t n, off_t *end, struct as_error *err)
 {
     const char *bytes = p;
     while (n) {
@@ -39,7 +39,7 @@ int as_scratch_write(int fd, const void *p, size_t n, off_t *end, struct assay_e
         if (wrote < 0 && errno == EINTR)
             continue;
         if (wrote <= 0)
-            return as_error_set(err, ASSAY_ERR_IO,
+            return as_error_set(err, AS_ERR_IO,
                                 "a temporary file for sorting: cannot be written: %s; set TMPDIR",
                                 strerror(wrote < 0 ? errno : ENOSPC));
         bytes += wrote;
@@ -49,7 +49,7 @@ int as_scratch_write(int fd, const void *p, size_t n, off_t *end, struct assay_e
     return 0;
 }
 
-int as_scratch_read(int fd, void *p, size_t n, off_t at, struct assay_error *err)
+int as_scratch_read(int fd, void *p, size_t n, off_t at, struct as_error *err)
 {
     size_t got = 0;
     while (got < n) {
@@ -57,8 +57,7 @@ int as_scratch_read(int fd, void *p, size_t n, off_t at, struct assay_error *err
         if (read < 0 && errno == EINTR)
             continue;
         if (read <= 0)
-            return as_error_set(err, ASSAY_ERR_IO,
-                                "a temporary file for sorting: cannot be read: %s",
+            return as_error_set(err, AS_ERR_IO, "a temporary file for sorting: cannot be read: %s",
                                 strerror(read < 0 ? errno : EIO));
         got += (size_t)read;
     }

@@ -8,10 +8,10 @@
 
 #include "base/error.h"
 
-int as_scratch_open(int *fd, struct assay_error *err);
+int as_scratch_open(int *fd, struct as_error *err);
 /* Writes at `*end` and moves it. */
-int as_scratch_write(int fd, const void *p, size_t n, off_t *end, struct assay_error *err);
+int as_scratch_write(int fd, const void *p, size_t n, off_t *end, struct as_error *err);
 /* Reads all `n` bytes at `at`, or returns an error. */
-int as_scratch_read(int fd, void *p, size_t n, off_t at, struct assay_error *err);
+int as_scratch_read(int fd, void *p, size_t n, off_t at, struct as_error *err);
 
 #endif

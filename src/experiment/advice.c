@@ -10,8 +10,8 @@
 #include "experiment/internal.h"
 #include "experiment/schema.h"
 
-int assay_experiment_check(struct assay_experiment *experiment, const struct assay_check *it,
-                           struct assay_error *err)
+int as_experiment_check(struct as_experiment *experiment, const struct as_check *it,
+                        struct as_error *err)
 {
     const struct as_row_check_result row = {
         .run_id = it->run_id,
@@ -27,14 +27,14 @@ int assay_experiment_check(struct assay_experiment *experiment, const struct ass
 
     AS_TRY(as_batch_check(experiment, err));
     if (!(it->weight > 0) || !(it->score <= 1))
-        return as_error_set(err, ASSAY_ERR_INTERNAL, "check %s: score %g or weight %g", it->name,
+        return as_error_set(err, AS_ERR_INTERNAL, "check %s: score %g or weight %g", it->name,
                             it->score, it->weight);
     return as_row_add(experiment, AS_TABLE_check_result, &row, NULL, err);
 }
 
 /* Runs `sql` with a number and a text (may be NULL) as parameters. */
-static int run_with(struct assay_experiment *experiment, const char *sql, int64_t number,
-                    const char *text, struct assay_error *err)
+static int run_with(struct as_experiment *experiment, const char *sql, int64_t number,
+                    const char *text, struct as_error *err)
 {
     sqlite3_stmt *s = NULL;
     int rc;
@@ -50,8 +50,8 @@ static int run_with(struct assay_experiment *experiment, const char *sql, int64_
 
 /* ---- What-ifs ------------------------------------------------------------------------------ */
 
-static int add_objects(struct assay_experiment *experiment, int64_t id,
-                       const struct assay_what_if *it, struct assay_error *err)
+static int add_objects(struct as_experiment *experiment, int64_t id, const struct as_what_if *it,
+                       struct as_error *err)
 {
     AS_TRY(run_with(experiment, "DELETE FROM what_if_object WHERE what_if_id = ?1", id, NULL, err));
     for (size_t i = 0; i < it->object_n; i++) {
@@ -68,8 +68,8 @@ static int add_objects(struct assay_experiment *experiment, int64_t id,
     return 0;
 }
 
-int assay_experiment_what_if(struct assay_experiment *experiment, const struct assay_what_if *it,
-                             struct assay_error *err)
+int as_experiment_what_if(struct as_experiment *experiment, const struct as_what_if *it,
+                          struct as_error *err)
 {
     const struct as_row_what_if row = {
         .run_id = it->run_id,
@@ -83,7 +83,7 @@ int assay_experiment_what_if(struct assay_experiment *experiment, const struct a
         .gain_low_s = it->gain_s.low,
         .gain_high_s = it->gain_s.high,
         .n = it->gain_s.n,
-        .origin = (enum assay_origin)it->gain_s.origin,
+        .origin = (enum as_origin)it->gain_s.origin,
         .to_80_n = {it->to_80_n, it->to_80_n > 0},
         .pass = as_pass_name(experiment, it->pass),
     };
@@ -98,8 +98,8 @@ int assay_experiment_what_if(struct assay_experiment *experiment, const struct a
 /* ---- Deletion ------------------------------------------------------------------------------ */
 
 /* Deletes the results of a pass. object_id 0 means the run and all its objects. */
-static int forget(struct assay_experiment *experiment, const struct assay_subject *of,
-                  const char *pass, struct assay_error *err)
+static int forget(struct as_experiment *experiment, const struct as_subject *of, const char *pass,
+                  struct as_error *err)
 {
     static const char of_pass[] = " WHERE ifnull(run_id, 0) = ?1 AND pass = ?2";
     static const char of_metric[] =
@@ -114,7 +114,7 @@ static int forget(struct assay_experiment *experiment, const struct assay_subjec
     AS_TRY(as_batch_check(experiment, err));
     if (of->object_id)
         sqlite3_snprintf(sizeof object, object, " AND object_kind = '%q' AND object_id = %lld",
-                         assay_object_word(of->kind), (long long)of->object_id);
+                         as_object_word(of->kind), (long long)of->object_id);
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
         if (of->object_id && strcmp(said[i].table, "check_result") == 0)
             continue; /* only runs have check results */
@@ -129,17 +129,16 @@ static int forget(struct assay_experiment *experiment, const struct assay_subjec
     return as_metric_set_forget(experiment, of, pass, err);
 }
 
-int assay_experiment_forget(struct assay_experiment *experiment, int64_t run_id, const char *pass,
-                            struct assay_error *err)
+int as_experiment_forget(struct as_experiment *experiment, int64_t run_id, const char *pass,
+                         struct as_error *err)
 {
-    const struct assay_subject all = {.run_id = run_id};
+    const struct as_subject all = {.run_id = run_id};
 
     return forget(experiment, &all, pass, err);
 }
 
-int assay_experiment_forget_object(struct assay_experiment *experiment,
-                                   const struct assay_subject *of, const char *pass,
-                                   struct assay_error *err)
+int as_experiment_forget_object(struct as_experiment *experiment, const struct as_subject *of,
+                                const char *pass, struct as_error *err)
 {
     assert(of->object_id && of->kind);
     return forget(experiment, of, pass, err);
@@ -148,30 +147,29 @@ int assay_experiment_forget_object(struct assay_experiment *experiment,
 /* ---- Passes -------------------------------------------------------------------------------- */
 
 struct speech {
-    struct assay_experiment *experiment;
+    struct as_experiment *experiment;
     int64_t run_id;
-    int (*say)(void *context, struct assay_error *err);
+    int (*say)(void *context, struct as_error *err);
     void *context;
 };
 
-static int speak(void *context, struct assay_error *err)
+static int speak(void *context, struct as_error *err)
 {
     const struct speech *it = context;
 
-    AS_TRY(assay_experiment_forget(it->experiment, it->run_id, it->experiment->speaker, err));
+    AS_TRY(as_experiment_forget(it->experiment, it->run_id, it->experiment->speaker, err));
     return it->say(it->context, err);
 }
 
-int assay_experiment_write_pass(struct assay_experiment *experiment, int64_t run_id,
-                                const char *pass,
-                                int (*say)(void *context, struct assay_error *err), void *context,
-                                struct assay_error *err)
+int as_experiment_write_pass(struct as_experiment *experiment, int64_t run_id, const char *pass,
+                             int (*say)(void *context, struct as_error *err), void *context,
+                             struct as_error *err)
 {
     struct speech it = {experiment, run_id, say, context};
 
     assert(!experiment->speaker);
     experiment->speaker = pass;
-    const int rc = assay_experiment_batch(experiment, speak, &it, err);
+    const int rc = as_experiment_batch(experiment, speak, &it, err);
     experiment->speaker = NULL;
     return rc;
 }

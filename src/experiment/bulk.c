@@ -23,12 +23,12 @@
 
 struct bulk_table {
     sqlite3_vtab base;
-    struct assay_experiment *experiment;
+    struct as_experiment *experiment;
 };
 
 struct bulk_cursor {
     sqlite3_vtab_cursor base;
-    struct assay_experiment *experiment;
+    struct as_experiment *experiment;
     size_t at;
 };
 
@@ -156,8 +156,8 @@ static void append_sql(struct as_str *sql, const struct as_bulk *bulk)
     as_str_appendf(sql, " FROM assay_rows WHERE true%s", bulk->conflict ? bulk->conflict : "");
 }
 
-static int prepare_bulk(struct assay_experiment *experiment, const struct as_bulk *bulk,
-                        sqlite3_stmt **out, struct assay_error *err)
+static int prepare_bulk(struct as_experiment *experiment, const struct as_bulk *bulk,
+                        sqlite3_stmt **out, struct as_error *err)
 {
     struct as_str sql = {0};
     int rc;
@@ -177,8 +177,7 @@ static int prepare_bulk(struct assay_experiment *experiment, const struct as_bul
     return rc;
 }
 
-int as_bulk_add(struct assay_experiment *experiment, const struct as_bulk *bulk,
-                struct assay_error *err)
+int as_bulk_add(struct as_experiment *experiment, const struct as_bulk *bulk, struct as_error *err)
 {
     sqlite3_stmt *statement = NULL;
     int rc;

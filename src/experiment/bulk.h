@@ -18,8 +18,7 @@ struct as_bulk {
 };
 
 /* Writes all rows or none. Errors: those of as_sql_insert. */
-int as_bulk_add(struct assay_experiment *experiment, const struct as_bulk *bulk,
-                struct assay_error *err);
+int as_bulk_add(struct as_experiment *experiment, const struct as_bulk *bulk, struct as_error *err);
 
 /* ---- record.c ---- */
 

@@ -18,7 +18,7 @@
 #include "experiment/internal.h"
 
 #define PLUS_ONE(...) +1
-enum { KIND_END = 1 ASSAY_OBJECT_LIST(PLUS_ONE) };
+enum { KIND_END = 1 AS_OBJECT_LIST(PLUS_ONE) };
 
 /* A reference to a later row of the same table. */
 struct later {
@@ -36,7 +36,7 @@ struct copied_table {
 };
 
 struct as_copy {
-    struct assay_experiment *to;
+    struct as_experiment *to;
     struct copied_table *table; /* as_copy_table_n entries */
     size_t of_kind[KIND_END];
     struct as_str text;
@@ -80,7 +80,7 @@ static void append_conflict(struct as_str *sql, const struct copied_table *table
         as_str_appendf(sql, " RETURNING %s_id", table->as->name);
 }
 
-static int prepare_add(struct as_copy *copy, struct copied_table *table, struct assay_error *err)
+static int prepare_add(struct as_copy *copy, struct copied_table *table, struct as_error *err)
 {
     struct as_str sql = {0};
     int rc;
@@ -99,18 +99,18 @@ static int prepare_add(struct as_copy *copy, struct copied_table *table, struct 
 }
 
 static int damaged(const struct as_copy *copy, const struct copied_table *table, const char *why,
-                   struct assay_error *err)
+                   struct as_error *err)
 {
-    return as_error_set(err, ASSAY_ERR_CORRUPT,
+    return as_error_set(err, AS_ERR_CORRUPT,
                         "%s: damaged: table %s: %s; remove it or use an undamaged copy",
-                        assay_experiment_path(copy->part->from), table->as->name, why);
+                        as_experiment_path(copy->part->from), table->as->name, why);
 }
 
 /* Prepares reading of the rows, sorted by id. Most references within a table are then to rows
  * that were copied before. */
-static int prepare_read(struct as_copy *copy, struct copied_table *table, struct assay_error *err)
+static int prepare_read(struct as_copy *copy, struct copied_table *table, struct as_error *err)
 {
-    struct assay_experiment *from = copy->part->from;
+    struct as_experiment *from = copy->part->from;
     struct as_str sql = {0};
     int code = SQLITE_OK, rc = 0;
 
@@ -149,7 +149,7 @@ static int64_t mapped(const struct copied_table *table, int64_t id)
 }
 
 static int bind_reference(struct as_copy *copy, struct copied_table *table, size_t at, int64_t row,
-                          int64_t id, struct assay_error *err)
+                          int64_t id, struct as_error *err)
 {
     const struct as_copy_column *column = &table->as->column[at];
     const int64_t now = id ? mapped(&copy->table[column->of], id) : 0;
@@ -180,7 +180,7 @@ static int bind_object(struct as_copy *copy, struct copied_table *table, size_t 
         table->as->kind_at < 0
             ? NULL
             : (const char *)sqlite3_column_text(table->read, first + table->as->kind_at);
-    const enum assay_object_kind kind = assay_object_kind_of(word);
+    const enum as_object_kind kind = as_object_kind_of(word);
     const int64_t now = kind ? as_copy_object(copy, kind, id) : 0;
 
     sqlite3_bind_int64(table->add, (int)at + 1, now);
@@ -188,7 +188,7 @@ static int bind_object(struct as_copy *copy, struct copied_table *table, size_t 
 }
 
 static int bind_file(struct as_copy *copy, struct copied_table *table, size_t at, const char *path,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
     as_str_clear(&copy->text);
     AS_TRY(copy->part->file(copy->part->context, path, &copy->text, err));
@@ -204,7 +204,7 @@ static int bind_file(struct as_copy *copy, struct copied_table *table, size_t at
 /* Binds a text such as "[generated code of process 12]", changed to "[generated code of process
  * 12, rank 3]". */
 static int bind_of_process(struct as_copy *copy, struct copied_table *table, size_t at,
-                           const char *text, struct assay_error *err)
+                           const char *text, struct as_error *err)
 {
     static const char own[] = "[generated code of process ";
     const size_t n = strlen(text);
@@ -222,7 +222,7 @@ static int bind_of_process(struct as_copy *copy, struct copied_table *table, siz
 }
 
 static int bind_column(struct as_copy *copy, struct copied_table *table, size_t at, int64_t row,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     const int from = (int)at + table->as->has_id, to = (int)at + 1;
     sqlite3_stmt *read = table->read;
@@ -249,9 +249,9 @@ static int bind_column(struct as_copy *copy, struct copied_table *table, size_t 
 
 /* Writes the bound row. Sets `id` to its new id, or to 0 if an existing row stays unchanged. */
 static int write_row(struct as_copy *copy, struct copied_table *table, int64_t *id,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
-    struct assay_experiment *to = copy->to;
+    struct as_experiment *to = copy->to;
     const int code = sqlite3_step(table->add);
     int rc = 0;
 
@@ -264,7 +264,7 @@ static int write_row(struct as_copy *copy, struct copied_table *table, int64_t *
     return rc;
 }
 
-static int copy_row(struct as_copy *copy, struct copied_table *table, struct assay_error *err)
+static int copy_row(struct as_copy *copy, struct copied_table *table, struct as_error *err)
 {
     const int64_t old = table->as->has_id ? sqlite3_column_int64(table->read, 0) : 0;
     const size_t later_n = table->later.n;
@@ -287,7 +287,7 @@ static int copy_row(struct as_copy *copy, struct copied_table *table, struct ass
     for (size_t i = later_n; i < table->later.n; i++)
         table->later.at[i].id = id;
     if (id >= AS_MAP_NONE)
-        return as_error_set(err, ASSAY_ERR_LIMIT, "%s: table %s has too many rows; merge fewer",
+        return as_error_set(err, AS_ERR_LIMIT, "%s: table %s has too many rows; merge fewer",
                             copy->to->path, table->as->name);
     return as_map_u64_put(&table->id, (uint64_t)old, (uint32_t)id) < 0
                ? as_error_nomem(err, table->as->name)
@@ -297,7 +297,7 @@ static int copy_row(struct as_copy *copy, struct copied_table *table, struct ass
 /* ---- Tables -------------------------------------------------------------------------------- */
 
 static int prepare_set(struct as_copy *copy, struct copied_table *table, size_t column,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     const struct as_copy_table *as = table->as;
     struct as_str sql = {0};
@@ -314,7 +314,7 @@ static int prepare_set(struct as_copy *copy, struct copied_table *table, size_t 
     return rc;
 }
 
-static int set_later(struct as_copy *copy, struct copied_table *table, struct assay_error *err)
+static int set_later(struct as_copy *copy, struct copied_table *table, struct as_error *err)
 {
     as_vec_foreach (&table->later, it) {
         const int64_t now = mapped(table, it->old);
@@ -330,9 +330,9 @@ static int set_later(struct as_copy *copy, struct copied_table *table, struct as
     return 0;
 }
 
-static int copy_rows(struct as_copy *copy, struct copied_table *table, struct assay_error *err)
+static int copy_rows(struct as_copy *copy, struct copied_table *table, struct as_error *err)
 {
-    struct assay_experiment *from = copy->part->from;
+    struct as_experiment *from = copy->part->from;
     int code, rc = 0;
 
     while (rc == 0 && (code = sqlite3_step(table->read)) == SQLITE_ROW)
@@ -342,7 +342,7 @@ static int copy_rows(struct as_copy *copy, struct copied_table *table, struct as
     return rc;
 }
 
-static int copy_table(struct as_copy *copy, struct copied_table *table, struct assay_error *err)
+static int copy_table(struct as_copy *copy, struct copied_table *table, struct as_error *err)
 {
     int rc = table->add ? 0 : prepare_add(copy, table, err);
 
@@ -366,9 +366,9 @@ static void forget_ids(struct as_copy *copy)
     }
 }
 
-int as_copy_run(struct as_copy *copy, const struct as_copy_part *part, struct assay_error *err)
+int as_copy_run(struct as_copy *copy, const struct as_copy_part *part, struct as_error *err)
 {
-    struct copied_table *run = &copy->table[copy->of_kind[ASSAY_OBJECT_RUN]];
+    struct copied_table *run = &copy->table[copy->of_kind[AS_OBJECT_RUN]];
     int rc = 0;
 
     copy->part = part;
@@ -391,7 +391,7 @@ static void describe_tables(struct as_copy *copy)
         as_map_u64_init(&copy->table[i].id);
     }
     for (size_t k = 1; k < KIND_END; k++) {
-        const char *word = assay_object_word((enum assay_object_kind)k);
+        const char *word = as_object_word((enum as_object_kind)k);
 
         while (copy->of_kind[k] < as_copy_table_n &&
                strcmp(as_copy_tables[copy->of_kind[k]].name, word) != 0)
@@ -399,7 +399,7 @@ static void describe_tables(struct as_copy *copy)
     }
 }
 
-int as_copy_new(struct assay_experiment *to, struct as_copy **out, struct assay_error *err)
+int as_copy_new(struct as_experiment *to, struct as_copy **out, struct as_error *err)
 {
     struct as_copy *copy = *out = as_calloc(1, sizeof *copy);
 
@@ -437,7 +437,7 @@ void as_copy_free(struct as_copy **copy)
     as_free(it);
 }
 
-int64_t as_copy_object(const struct as_copy *copy, enum assay_object_kind kind, int64_t id)
+int64_t as_copy_object(const struct as_copy *copy, enum as_object_kind kind, int64_t id)
 {
     const size_t table = copy->of_kind[kind];
 

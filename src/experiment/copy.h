@@ -53,23 +53,23 @@ extern const size_t as_copy_table_n;
 struct as_copy;
 
 struct as_copy_part {
-    struct assay_experiment *from;
+    struct as_experiment *from;
     int64_t from_run, to_run;
     int64_t shift_ns;  /* start of the run minus the start of the new run */
     const char *whose; /* appended to texts that are unique within a process: "rank 3" */
     /* Writes the new path of a file of the experiment to `out`; empty = the file is missing. */
-    int (*file)(void *context, const char *path, struct as_str *out, struct assay_error *err);
+    int (*file)(void *context, const char *path, struct as_str *out, struct as_error *err);
     void *context;
 };
 
 /* Prepares copies to `to`, which is open for writing and must outlive `out`. Errors: NOMEM. */
-int as_copy_new(struct assay_experiment *to, struct as_copy **out, struct assay_error *err);
+int as_copy_new(struct as_experiment *to, struct as_copy **out, struct as_error *err);
 void as_copy_free(struct as_copy **copy);
 
 /* Copies one run in the open batch. Errors: CORRUPT, LIMIT (also when stopped), IO, NOMEM. */
-int as_copy_run(struct as_copy *copy, const struct as_copy_part *part, struct assay_error *err);
+int as_copy_run(struct as_copy *copy, const struct as_copy_part *part, struct as_error *err);
 
 /* Returns the new id of an object of the last copied run, or 0 if it was not copied. */
-int64_t as_copy_object(const struct as_copy *copy, enum assay_object_kind kind, int64_t id);
+int64_t as_copy_object(const struct as_copy *copy, enum as_object_kind kind, int64_t id);
 
 #endif

@@ -7,16 +7,16 @@
 #include "experiment/internal.h"
 #include "experiment/schema.h"
 
-static void write_json_cell(struct as_json *json, const struct assay_cell *cell)
+static void write_json_cell(struct as_json *json, const struct as_sql_cell *cell)
 {
     switch (cell->kind) {
-    case ASSAY_CELL_INTEGER:
+    case AS_SQL_CELL_INTEGER:
         as_json_i64(json, cell->integer);
         break;
-    case ASSAY_CELL_REAL:
+    case AS_SQL_CELL_REAL:
         as_json_double(json, cell->real);
         break;
-    case ASSAY_CELL_TEXT:
+    case AS_SQL_CELL_TEXT:
         as_json_string(json, cell->text);
         break;
     default:
@@ -25,7 +25,7 @@ static void write_json_cell(struct as_json *json, const struct assay_cell *cell)
     }
 }
 
-static void emit_columns(struct as_json *json, const struct assay_detail *it)
+static void emit_columns(struct as_json *json, const struct as_detail *it)
 {
     as_json_array_begin(json);
     for (size_t i = 0; i < it->column_n; i++)
@@ -33,7 +33,7 @@ static void emit_columns(struct as_json *json, const struct assay_detail *it)
     as_json_array_end(json);
 }
 
-static void emit_cells(struct as_json *json, const struct assay_detail *it)
+static void emit_cells(struct as_json *json, const struct as_detail *it)
 {
     as_json_array_begin(json);
     for (size_t row = 0; row < it->row_n; row++) {
@@ -46,9 +46,9 @@ static void emit_cells(struct as_json *json, const struct assay_detail *it)
 }
 
 /* Writes the columns or the cells as JSON to `text`, which the caller frees. */
-static int text_of(const struct assay_detail *it,
-                   void (*put)(struct as_json *, const struct assay_detail *), struct as_str *text,
-                   struct assay_error *err)
+static int text_of(const struct as_detail *it,
+                   void (*put)(struct as_json *, const struct as_detail *), struct as_str *text,
+                   struct as_error *err)
 {
     struct as_out out;
     struct as_json json;
@@ -62,8 +62,8 @@ static int text_of(const struct assay_detail *it,
     return rc;
 }
 
-int assay_experiment_detail(struct assay_experiment *experiment, const struct assay_detail *it,
-                            struct assay_error *err)
+int as_experiment_detail(struct as_experiment *experiment, const struct as_detail *it,
+                         struct as_error *err)
 {
     struct as_row_detail row = {
         .run_id = it->of.run_id,

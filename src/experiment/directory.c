@@ -20,7 +20,7 @@
 #include "base/untrusted_open.h"
 #include "experiment/internal.h"
 
-static bool exists_beside(const struct assay_experiment *experiment, const char *suffix)
+static bool exists_beside(const struct as_experiment *experiment, const char *suffix)
 {
     struct as_str path = {0};
     struct stat st;
@@ -32,17 +32,17 @@ static bool exists_beside(const struct assay_experiment *experiment, const char 
     return found;
 }
 
-bool as_directory_has_journal(const struct assay_experiment *experiment)
+bool as_directory_has_journal(const struct as_experiment *experiment)
 {
     return exists_beside(experiment, "-wal") || exists_beside(experiment, "-journal");
 }
 
-bool as_directory_writable(const struct assay_experiment *experiment)
+bool as_directory_writable(const struct as_experiment *experiment)
 {
     return access(experiment->db_path, W_OK) == 0 && access(experiment->path, W_OK | X_OK) == 0;
 }
 
-bool as_directory_shares_memory(const struct assay_experiment *experiment)
+bool as_directory_shares_memory(const struct as_experiment *experiment)
 {
     /* Network and parallel file systems, by the numbers of their super blocks (statfs(2)): NFS,
      * CIFS, SMB2, Lustre, GPFS, BeeGFS, CephFS, OrangeFS, AFS, FUSE (sshfs and others). */
@@ -77,13 +77,13 @@ static const char *const database_file[] = {DATABASE, DATABASE "-wal", DATABASE 
 #define DATABASE_FILE_N (sizeof database_file / sizeof *database_file)
 
 /* Refuses special files: SQLite would block on a pipe, and write through a symbolic link. */
-static int check_regular(const struct assay_experiment *experiment, int at, struct assay_error *err)
+static int check_regular(const struct as_experiment *experiment, int at, struct as_error *err)
 {
     struct stat st;
 
     for (size_t i = 0; i < DATABASE_FILE_N; i++)
         if (fstatat(at, database_file[i], &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(st.st_mode))
-            return as_error_set(err, ASSAY_ERR_CORRUPT,
+            return as_error_set(err, AS_ERR_CORRUPT,
                                 "%s: not an experiment: %s in it is %s, not a regular file; use a "
                                 "directory that assay created",
                                 experiment->path, database_file[i],
@@ -96,7 +96,7 @@ static int check_regular(const struct assay_experiment *experiment, int at, stru
  * rollback (sqlite.org/fileformat2.html, section 3; pager.c, readSuperJournal). Transactions of
  * assay use one database and never have one. A crafted journal could thus delete any file.
  */
-static int check_journal(const struct assay_experiment *experiment, int at, struct assay_error *err)
+static int check_journal(const struct as_experiment *experiment, int at, struct as_error *err)
 {
     static const unsigned char names_another[8] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
     unsigned char end[sizeof names_another] = {0};
@@ -112,19 +112,19 @@ static int check_journal(const struct assay_experiment *experiment, int at, stru
     close(fd);
     if (!is_foreign)
         return 0;
-    return as_error_set(err, ASSAY_ERR_CORRUPT,
+    return as_error_set(err, AS_ERR_CORRUPT,
                         "%s: not an experiment: its journal is not from assay; remove %s-journal, "
                         "and do not trust the content",
                         experiment->path, experiment->db_path);
 }
 
-static int check_files(const struct assay_experiment *experiment, struct assay_error *err)
+static int check_files(const struct as_experiment *experiment, struct as_error *err)
 {
     const int at = open(experiment->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     int rc;
 
     if (at < 0)
-        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be opened: %s; check its permissions",
+        return as_error_set(err, AS_ERR_IO, "%s: cannot be opened: %s; check its permissions",
                             experiment->path, strerror(errno));
     rc = check_regular(experiment, at, err);
     if (rc == 0)
@@ -133,12 +133,12 @@ static int check_files(const struct assay_experiment *experiment, struct assay_e
     return rc;
 }
 
-int as_directory_check(const struct assay_experiment *experiment, struct assay_error *err)
+int as_directory_check(const struct as_experiment *experiment, struct as_error *err)
 {
     struct stat st;
 
     if (stat(experiment->path, &st) != 0) {
-        const int code = errno == EACCES ? ASSAY_ERR_PERMISSION : ASSAY_ERR_NOT_FOUND;
+        const int code = errno == EACCES ? AS_ERR_PERMISSION : AS_ERR_NOT_FOUND;
         char full[1024];
 
         if (errno == ENOENT && is_short_for_one(experiment->path, full, sizeof full))
@@ -149,17 +149,17 @@ int as_directory_check(const struct assay_experiment *experiment, struct assay_e
                             experiment->path, strerror(errno));
     }
     if (!S_ISDIR(st.st_mode))
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: not an experiment: it is not a directory; use a directory that "
                             "assay created",
                             experiment->path);
     if (access(experiment->path, X_OK) != 0 ||
         (access(experiment->db_path, R_OK) != 0 && errno == EACCES))
-        return as_error_set(err, ASSAY_ERR_PERMISSION,
+        return as_error_set(err, AS_ERR_PERMISSION,
                             "%s: cannot be read: %s; ask its owner for permission",
                             experiment->path, strerror(errno));
     if (stat(experiment->db_path, &st) != 0)
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: not an experiment: experiment.db in it: %s; use a directory that "
                             "assay created",
                             experiment->path, strerror(errno));
@@ -201,7 +201,7 @@ void as_directory_remove(const char *path)
         rmdir(path); /* fails if other files are there, which stay */
 }
 
-int as_directory_remove_run(const struct assay_experiment *experiment, int64_t run_id)
+int as_directory_remove_run(const struct as_experiment *experiment, int64_t run_id)
 {
     char name[32];
     int fd = open(experiment->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), why;
@@ -229,8 +229,8 @@ static bool is_empty(const char *path)
 
 /* Checks that the path may become this experiment. Sets `is_there` if an experiment there must
  * be removed first. */
-static int check_place(const struct assay_experiment *experiment, bool force, bool *is_there,
-                       struct assay_error *err)
+static int check_place(const struct as_experiment *experiment, bool force, bool *is_there,
+                       struct as_error *err)
 {
     struct stat st;
     const bool is_directory = stat(experiment->path, &st) == 0 && S_ISDIR(st.st_mode);
@@ -240,46 +240,45 @@ static int check_place(const struct assay_experiment *experiment, bool force, bo
     if (is_directory && is_empty(experiment->path))
         return 0;
     if (!is_experiment)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "%s: exists and is not an experiment; use another name",
                             experiment->path);
     if (!force)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "%s: exists; use another name, or replace it with --force",
                             experiment->path);
     *is_there = true;
     return 0;
 }
 
-static int replace_directory(const struct assay_experiment *experiment, bool force,
-                             struct assay_error *err)
+static int replace_directory(const struct as_experiment *experiment, bool force,
+                             struct as_error *err)
 {
     bool is_there;
 
     AS_TRY(check_place(experiment, force, &is_there, err));
     if (is_there && remove_ours(experiment->path) != 0)
-        return as_error_set(
-            err, errno == EACCES || errno == EPERM ? ASSAY_ERR_PERMISSION : ASSAY_ERR_IO,
-            "%s: cannot be replaced: %s; use another name", experiment->path, strerror(errno));
+        return as_error_set(err, errno == EACCES || errno == EPERM ? AS_ERR_PERMISSION : AS_ERR_IO,
+                            "%s: cannot be replaced: %s; use another name", experiment->path,
+                            strerror(errno));
     return 0;
 }
 
-static int cannot_make(const char *path, struct assay_error *err)
+static int cannot_make(const char *path, struct as_error *err)
 {
     if (errno == ENOENT)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+        return as_error_set(err, AS_ERR_NOT_FOUND,
                             "%s: cannot be created: its parent directory is missing; create it "
                             "first",
                             path);
-    return as_error_set(err,
-                        errno == EACCES || errno == EROFS ? ASSAY_ERR_PERMISSION : ASSAY_ERR_IO,
+    return as_error_set(err, errno == EACCES || errno == EROFS ? AS_ERR_PERMISSION : AS_ERR_IO,
                         "%s: cannot be created: %s; use a %s", path, strerror(errno),
                         errno == ENAMETOOLONG ? "shorter name" : "writable place");
 }
 
 static bool is_shared; /* written before threads start */
 
-void assay_experiment_share(bool share)
+void as_experiment_share(bool share)
 {
     is_shared = share;
 }
@@ -288,10 +287,10 @@ void assay_experiment_share(bool share)
  * Another process may take the lock between mkdir and as_lock_acquire. The lock owner therefore
  * checks the directory again, and only the lock owner removes files.
  */
-int as_directory_make(struct assay_experiment *experiment, unsigned flags, bool *is_taken,
-                      struct assay_error *err)
+int as_directory_make(struct as_experiment *experiment, unsigned flags, bool *is_taken,
+                      struct as_error *err)
 {
-    const bool force = flags & ASSAY_EXPERIMENT_FORCE;
+    const bool force = flags & AS_EXPERIMENT_FORCE;
     const bool is_new = mkdir(experiment->path, is_shared ? 0777 : 0700) == 0;
     bool is_there;
     int rc;
@@ -302,7 +301,7 @@ int as_directory_make(struct assay_experiment *experiment, unsigned flags, bool 
     if (!is_new)
         AS_TRY(check_place(experiment, force, &is_there, err));
     rc = as_lock_acquire(experiment, err);
-    *is_taken |= rc == ASSAY_ERR_LIMIT;
+    *is_taken |= rc == AS_ERR_LIMIT;
     if (rc == 0 && !(is_new && is_empty(experiment->path))) {
         rc = replace_directory(experiment, force, err);
         if (rc < 0)
@@ -314,15 +313,15 @@ int as_directory_make(struct assay_experiment *experiment, unsigned flags, bool 
 
 /* ---- Moving ------------------------------------------------------------------------------ */
 
-static int cannot_move(const char *from, const char *to, struct assay_error *err)
+static int cannot_move(const char *from, const char *to, struct as_error *err)
 {
-    return as_error_set(
-        err, errno == EACCES || errno == EPERM ? ASSAY_ERR_PERMISSION : ASSAY_ERR_IO,
-        "%s: cannot be renamed to %s: %s; use another name", from, to, strerror(errno));
+    return as_error_set(err, errno == EACCES || errno == EPERM ? AS_ERR_PERMISSION : AS_ERR_IO,
+                        "%s: cannot be renamed to %s: %s; use another name", from, to,
+                        strerror(errno));
 }
 
 /* Moves the experiment's files to a directory without an experiment, the database last. */
-static int move_ours(const char *from, const char *to, struct assay_error *err)
+static int move_ours(const char *from, const char *to, struct as_error *err)
 {
     const int into = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = into < 0 ? NULL : opendir(from);
@@ -343,8 +342,8 @@ static int move_ours(const char *from, const char *to, struct assay_error *err)
     return rc;
 }
 
-int as_directory_move(const struct assay_experiment *from, struct assay_experiment *to,
-                      unsigned flags, struct assay_error *err)
+int as_directory_move(const struct as_experiment *from, struct as_experiment *to, unsigned flags,
+                      struct as_error *err)
 {
     bool is_taken;
     int rc;
@@ -360,18 +359,18 @@ int as_directory_move(const struct assay_experiment *from, struct assay_experime
     return rc;
 }
 
-int as_directory_check_new(const struct assay_experiment *experiment, unsigned flags,
-                           struct assay_error *err)
+int as_directory_check_new(const struct as_experiment *experiment, unsigned flags,
+                           struct as_error *err)
 {
     struct stat st;
     bool is_there;
 
     if (lstat(experiment->path, &st) != 0)
         return 0;
-    return check_place(experiment, flags & ASSAY_EXPERIMENT_FORCE, &is_there, err);
+    return check_place(experiment, flags & AS_EXPERIMENT_FORCE, &is_there, err);
 }
 
-void as_directory_unmake(const struct assay_experiment *experiment)
+void as_directory_unmake(const struct as_experiment *experiment)
 {
     remove_ours(experiment->path);
     rmdir(experiment->path); /* fails if the user has files in it */
@@ -383,17 +382,17 @@ void as_directory_unmake(const struct assay_experiment *experiment)
  * The lock is a flock(2) on the directory itself, so that no lock file is left behind. If the file
  * system has no such locks, only SQLite keeps two writers apart.
  */
-int as_lock_acquire(struct assay_experiment *experiment, struct assay_error *err)
+int as_lock_acquire(struct as_experiment *experiment, struct as_error *err)
 {
     const int fd = open(experiment->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     if (fd < 0)
-        return as_error_set(err, errno == EACCES ? ASSAY_ERR_PERMISSION : ASSAY_ERR_IO,
+        return as_error_set(err, errno == EACCES ? AS_ERR_PERMISSION : AS_ERR_IO,
                             "%s: cannot be opened: %s; check its permissions", experiment->path,
                             strerror(errno));
     if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         close(fd);
-        return as_error_set(err, ASSAY_ERR_LIMIT,
+        return as_error_set(err, AS_ERR_LIMIT,
                             "%s: another assay process is writing it; wait until it has ended",
                             experiment->path);
     }
@@ -401,7 +400,7 @@ int as_lock_acquire(struct assay_experiment *experiment, struct assay_error *err
     return 0;
 }
 
-void as_lock_release(struct assay_experiment *experiment)
+void as_lock_release(struct as_experiment *experiment)
 {
     if (experiment->lock >= 0)
         close(experiment->lock);
@@ -410,25 +409,25 @@ void as_lock_release(struct assay_experiment *experiment)
 
 /* ---- Runs -------------------------------------------------------------------------------- */
 
-int assay_experiment_run_directory(struct assay_experiment *experiment, int64_t run_id, char *path,
-                                   size_t size_b, struct assay_error *err)
+int as_experiment_run_directory(struct as_experiment *experiment, int64_t run_id, char *path,
+                                size_t size_b, struct as_error *err)
 {
     const int n = snprintf(path, size_b, "%s/run-%03lld", experiment->path, (long long)run_id);
     struct stat st;
 
     if (experiment->in_memory)
-        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+        return as_error_set(err, AS_ERR_UNSUPPORTED,
                             "%s: an experiment in memory has no files; create one on disk",
                             experiment->path);
     if (n < 0 || (size_t)n >= size_b)
-        return as_error_set(err, ASSAY_ERR_LIMIT, "%s: the path is too long; use a shorter one",
+        return as_error_set(err, AS_ERR_LIMIT, "%s: the path is too long; use a shorter one",
                             experiment->path);
     if (experiment->lock >= 0 && mkdir(path, 0777) != 0 && errno != EEXIST)
-        return as_error_set(err, errno == EACCES ? ASSAY_ERR_PERMISSION : ASSAY_ERR_IO,
+        return as_error_set(err, errno == EACCES ? AS_ERR_PERMISSION : AS_ERR_IO,
                             "%s: cannot be created: %s; free some space or use another place", path,
                             strerror(errno));
     if (lstat(path, &st) == 0 && !S_ISDIR(st.st_mode))
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: is %s instead of a directory of assay; remove it", path,
                             S_ISLNK(st.st_mode) ? "a link" : "a file");
     return 0;

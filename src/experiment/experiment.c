@@ -27,9 +27,9 @@
 
 /* ---- Connections ------------------------------------------------------------------------- */
 
-static void release_experiment(struct assay_experiment **experiment)
+static void release_experiment(struct as_experiment **experiment)
 {
-    struct assay_experiment *it = *experiment;
+    struct as_experiment *it = *experiment;
 
     *experiment = NULL;
     if (!it)
@@ -41,9 +41,9 @@ static void release_experiment(struct assay_experiment **experiment)
     as_free(it);
 }
 
-static int make_experiment(const char *path, struct assay_experiment **out, struct assay_error *err)
+static int make_experiment(const char *path, struct as_experiment **out, struct as_error *err)
 {
-    struct assay_experiment *it = as_calloc(1, sizeof *it);
+    struct as_experiment *it = as_calloc(1, sizeof *it);
     struct as_str own = {0}, db = {0};
     size_t n = strlen(path);
 
@@ -56,7 +56,7 @@ static int make_experiment(const char *path, struct assay_experiment **out, stru
         as_str_fini(&own);
         as_str_fini(&db);
         if (!n)
-            return as_error_set(err, ASSAY_ERR_USAGE,
+            return as_error_set(err, AS_ERR_USAGE,
                                 "experiment: empty name; use the name of a directory");
         return as_error_nomem(err, path);
     }
@@ -97,7 +97,7 @@ static void distrust(sqlite3 *db)
 
 /* Appends the path of the database. The user's path may contain symbolic links; the directory
  * itself may not. */
-static void append_place(struct as_str *place, const struct assay_experiment *it)
+static void append_place(struct as_str *place, const struct as_experiment *it)
 {
     char *real = realpath(it->path, NULL);
 
@@ -113,8 +113,8 @@ static void configure_once(void)
     as_limits_install();
 }
 
-static int connect_db(struct assay_experiment *it, int flags, const char *parameters,
-                      struct assay_error *err)
+static int connect_db(struct as_experiment *it, int flags, const char *parameters,
+                      struct as_error *err)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct as_str place = {0}, uri = {0};
@@ -149,14 +149,14 @@ static int connect_db(struct assay_experiment *it, int flags, const char *parame
     return rc;
 }
 
-static void disconnect(struct assay_experiment *it)
+static void disconnect(struct as_experiment *it)
 {
     sqlite3_close(it->db);
     it->db = NULL;
 }
 
 /* Sets the journal and checks of a writer. Without a write-ahead log the writer is only slower. */
-static int set_up_writer(struct assay_experiment *it, struct assay_error *err)
+static int set_up_writer(struct as_experiment *it, struct as_error *err)
 {
     const char *const journal = as_directory_shares_memory(it)
                                     ? "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL"
@@ -168,7 +168,7 @@ static int set_up_writer(struct assay_experiment *it, struct assay_error *err)
 }
 
 /* Returns to one plain file. SQLite refuses this while a reader is open, and then keeps the log. */
-static void tidy(struct assay_experiment *it)
+static void tidy(struct as_experiment *it)
 {
     sqlite3_busy_timeout(it->db, 0);
     sqlite3_exec(it->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
@@ -176,10 +176,10 @@ static void tidy(struct assay_experiment *it)
 
 /* ---- Opening ----------------------------------------------------------------------------- */
 
-static int create_at(const char *path, unsigned flags, bool *is_taken,
-                     struct assay_experiment **out, struct assay_error *err)
+static int create_at(const char *path, unsigned flags, bool *is_taken, struct as_experiment **out,
+                     struct as_error *err)
 {
-    struct assay_experiment *it = NULL;
+    struct as_experiment *it = NULL;
     int rc;
 
     *out = NULL;
@@ -205,17 +205,17 @@ static int create_at(const char *path, unsigned flags, bool *is_taken,
     return rc;
 }
 
-int assay_experiment_create(const char *path, unsigned flags, struct assay_experiment **out,
-                            struct assay_error *err)
+int as_experiment_create(const char *path, unsigned flags, struct as_experiment **out,
+                         struct as_error *err)
 {
     bool is_taken;
 
     return create_at(path, flags, &is_taken, out, err);
 }
 
-int assay_experiment_transient(struct assay_experiment **out, struct assay_error *err)
+int as_experiment_transient(struct as_experiment **out, struct as_error *err)
 {
-    struct assay_experiment *it = NULL;
+    struct as_experiment *it = NULL;
     int rc = make_experiment("(in memory)", &it, err);
 
     *out = NULL;
@@ -235,8 +235,8 @@ int assay_experiment_transient(struct assay_experiment **out, struct assay_error
     return rc;
 }
 
-int assay_experiment_create_free(const char *stem, const char *tail, struct assay_experiment **out,
-                                 struct assay_error *err)
+int as_experiment_create_free(const char *stem, const char *tail, struct as_experiment **out,
+                              struct as_error *err)
 {
     struct as_str path = {0};
     bool is_taken = true;
@@ -259,9 +259,9 @@ int assay_experiment_create_free(const char *stem, const char *tail, struct assa
     return rc;
 }
 
-int assay_experiment_check_new(const char *path, unsigned flags, struct assay_error *err)
+int as_experiment_check_new(const char *path, unsigned flags, struct as_error *err)
 {
-    struct assay_experiment *it = NULL;
+    struct as_experiment *it = NULL;
     int rc = make_experiment(path, &it, err);
 
     if (rc == 0)
@@ -270,9 +270,9 @@ int assay_experiment_check_new(const char *path, unsigned flags, struct assay_er
     return rc;
 }
 
-int assay_experiment_move(const char *path, const char *to, unsigned flags, struct assay_error *err)
+int as_experiment_move(const char *path, const char *to, unsigned flags, struct as_error *err)
 {
-    struct assay_experiment *from = NULL, *place = NULL;
+    struct as_experiment *from = NULL, *place = NULL;
     int rc = make_experiment(path, &from, err);
 
     if (rc == 0)
@@ -286,21 +286,21 @@ int assay_experiment_move(const char *path, const char *to, unsigned flags, stru
     return rc;
 }
 
-void assay_experiment_stop_when(struct assay_experiment *experiment, bool (*stopped)(void))
+void as_experiment_stop_when(struct as_experiment *experiment, bool (*stopped)(void))
 {
     experiment->stopped = stopped;
 }
 
 /* Marks runs that still record as interrupted: we have the lock, so their writer is gone. */
-static int end_lost_runs(struct assay_experiment *it, struct assay_error *err)
+static int end_lost_runs(struct as_experiment *it, struct as_error *err)
 {
     return as_sql_run(it, "UPDATE run SET state = 'interrupted' WHERE state = 'recording'",
                       "marking interrupted runs", err);
 }
 
-int assay_experiment_open(const char *path, struct assay_experiment **out, struct assay_error *err)
+int as_experiment_open(const char *path, struct as_experiment **out, struct as_error *err)
 {
-    struct assay_experiment *it = NULL;
+    struct as_experiment *it = NULL;
     int rc;
 
     *out = NULL;
@@ -332,15 +332,15 @@ int assay_experiment_open(const char *path, struct assay_experiment **out, struc
  * Repairs the rest of a killed writer: its journal, and runs in state 'recording'. Does nothing
  * while a writer runs, or without write permission.
  */
-static void repair_experiment(const struct assay_experiment *reader)
+static void repair_experiment(const struct as_experiment *reader)
 {
-    struct assay_experiment *it = NULL;
+    struct as_experiment *it = NULL;
 
-    if (as_directory_writable(reader) && assay_experiment_open(reader->path, &it, NULL) == 0)
-        assay_experiment_close(&it, NULL);
+    if (as_directory_writable(reader) && as_experiment_open(reader->path, &it, NULL) == 0)
+        as_experiment_close(&it, NULL);
 }
 
-static int connect_reader(struct assay_experiment *it, struct assay_error *err)
+static int connect_reader(struct as_experiment *it, struct as_error *err)
 {
     /* A file on a read-only file system may be marked for a write-ahead log, which cannot be
      * made there. Without a log the file is complete, so it is opened as immutable. */
@@ -350,9 +350,9 @@ static int connect_reader(struct assay_experiment *it, struct assay_error *err)
     return as_schema_check(it, err);
 }
 
-int assay_experiment_read(const char *path, struct assay_experiment **out, struct assay_error *err)
+int as_experiment_read(const char *path, struct as_experiment **out, struct as_error *err)
 {
-    struct assay_experiment *it = NULL;
+    struct as_experiment *it = NULL;
     int64_t open_runs = 0;
     int rc;
 
@@ -381,7 +381,7 @@ int assay_experiment_read(const char *path, struct assay_experiment **out, struc
     return rc;
 }
 
-static void finalize_all(struct assay_experiment *it)
+static void finalize_all(struct as_experiment *it)
 {
     for (int i = 0; i < AS_TABLE_COUNT; i++) {
         sqlite3_finalize(it->add[i]);
@@ -389,15 +389,15 @@ static void finalize_all(struct assay_experiment *it)
     }
 }
 
-int assay_experiment_close(struct assay_experiment **experiment, struct assay_error *err)
+int as_experiment_close(struct as_experiment **experiment, struct as_error *err)
 {
-    struct assay_experiment *it = *experiment;
+    struct as_experiment *it = *experiment;
     int code, rc = 0;
 
     if (!it)
         return 0;
     if (it->in_batch)
-        assay_experiment_rollback(it);
+        as_experiment_rollback(it);
     finalize_all(it);
     if (it->lock >= 0) {
         rc = as_sync_runs(it, err);
@@ -414,48 +414,46 @@ int assay_experiment_close(struct assay_experiment **experiment, struct assay_er
     return rc;
 }
 
-void assay_experiment_discard(struct assay_experiment **experiment)
+void as_experiment_discard(struct as_experiment **experiment)
 {
     const size_t n = *experiment && !(*experiment)->in_memory ? strlen((*experiment)->path) + 1 : 0;
     char *path = n ? as_malloc(n) : NULL;
 
     if (path)
         memcpy(path, (*experiment)->path, n);
-    assay_experiment_close(experiment, NULL);
+    as_experiment_close(experiment, NULL);
     if (path)
         as_directory_remove(path);
     as_free(path);
 }
 
-int assay_experiment_remove_run(struct assay_experiment *experiment, int64_t run_id,
-                                struct assay_error *err)
+int as_experiment_remove_run(struct as_experiment *experiment, int64_t run_id, struct as_error *err)
 {
     char sql[64];
 
     if (experiment->in_batch || experiment->lock < 0)
-        return as_error_set(err, ASSAY_ERR_USAGE, "%s: a run cannot be removed %s",
-                            experiment->path,
+        return as_error_set(err, AS_ERR_USAGE, "%s: a run cannot be removed %s", experiment->path,
                             experiment->in_batch ? "within a batch" : "when open for reading only");
     sqlite3_snprintf(sizeof sql, sql, "DELETE FROM run WHERE run_id = %lld", (long long)run_id);
     AS_TRY(as_sql_run(experiment, sql, "removing a run", err));
     const int why = as_directory_remove_run(experiment, run_id);
     return why == 0 ? 0
-                    : as_error_set(err, why == EACCES ? ASSAY_ERR_PERMISSION : ASSAY_ERR_IO,
+                    : as_error_set(err, why == EACCES ? AS_ERR_PERMISSION : AS_ERR_IO,
                                    "%s: run-%03lld cannot be removed: %s; remove it by hand",
                                    experiment->path, (long long)run_id, strerror(why));
 }
 
-const char *assay_experiment_path(const struct assay_experiment *experiment)
+const char *as_experiment_path(const struct as_experiment *experiment)
 {
     return experiment->path;
 }
 
 /* ---- Batches ----------------------------------------------------------------------------- */
 
-int assay_experiment_begin(struct assay_experiment *experiment, struct assay_error *err)
+int as_experiment_begin(struct as_experiment *experiment, struct as_error *err)
 {
     if (experiment->in_batch || !as_is_writer(experiment))
-        return as_error_set(err, ASSAY_ERR_INTERNAL, "%s: %s", experiment->path,
+        return as_error_set(err, AS_ERR_INTERNAL, "%s: %s", experiment->path,
                             experiment->in_batch ? "a batch is open already"
                                                  : "is open for reading only");
     AS_TRY(as_sql_run(experiment, "BEGIN IMMEDIATE", "beginning to write", err));
@@ -464,7 +462,7 @@ int assay_experiment_begin(struct assay_experiment *experiment, struct assay_err
     return 0;
 }
 
-void assay_experiment_rollback(struct assay_experiment *experiment)
+void as_experiment_rollback(struct as_experiment *experiment)
 {
     if (!sqlite3_get_autocommit(experiment->db))
         sqlite3_exec(experiment->db, "ROLLBACK", NULL, NULL, NULL);
@@ -474,23 +472,23 @@ void assay_experiment_rollback(struct assay_experiment *experiment)
     experiment->failed.code = 0;
 }
 
-int64_t assay_experiment_rollbacks(const struct assay_experiment *experiment)
+int64_t as_experiment_rollbacks(const struct as_experiment *experiment)
 {
     return experiment->rollbacks;
 }
 
-int assay_experiment_commit(struct assay_experiment *experiment, struct assay_error *err)
+int as_experiment_commit(struct as_experiment *experiment, struct as_error *err)
 {
     int rc = as_batch_check(experiment, err);
 
     if (!experiment->in_batch)
-        return as_error_set(err, ASSAY_ERR_INTERNAL, "%s: no batch is open", experiment->path);
+        return as_error_set(err, AS_ERR_INTERNAL, "%s: no batch is open", experiment->path);
     if (rc == 0)
         rc = as_keys_drop(experiment, err);
     if (rc == 0)
         rc = as_sql_run(experiment, "COMMIT", "writing", err);
     if (rc < 0) {
-        assay_experiment_rollback(experiment);
+        as_experiment_rollback(experiment);
         return rc;
     }
     assert(sqlite3_get_autocommit(experiment->db));
@@ -498,14 +496,14 @@ int assay_experiment_commit(struct assay_experiment *experiment, struct assay_er
     return 0;
 }
 
-int assay_experiment_batch(struct assay_experiment *experiment,
-                           int (*work)(void *context, struct assay_error *err), void *context,
-                           struct assay_error *err)
+int as_experiment_batch(struct as_experiment *experiment,
+                        int (*work)(void *context, struct as_error *err), void *context,
+                        struct as_error *err)
 {
-    AS_TRY(assay_experiment_begin(experiment, err));
+    AS_TRY(as_experiment_begin(experiment, err));
     const int rc = work(context, err);
     if (rc == 0)
-        return assay_experiment_commit(experiment, err);
-    assay_experiment_rollback(experiment);
+        return as_experiment_commit(experiment, err);
+    as_experiment_rollback(experiment);
     return rc;
 }

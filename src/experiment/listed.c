@@ -13,8 +13,7 @@
     " 0 AS thread_min_ns, 0 AS thread_mean_ns, 0 AS thread_max_ns, 0 AS thread_deviation_ns,"      \
     " NULL AS category_id, 0 AS few_samples"
 
-int assay_experiment_list_code(struct assay_experiment *experiment, int64_t run_id,
-                               struct assay_error *err)
+int as_experiment_list_code(struct as_experiment *experiment, int64_t run_id, struct as_error *err)
 {
     static const char sql[] =
         "INSERT OR REPLACE INTO object_time (run_id, object_kind, object_id, thread_n, exclusive_n,"

@@ -22,16 +22,16 @@ static void emit_bound(struct as_str *sql, const char *column, const char *suffi
 }
 
 /* Appends the statement for a row of `sets_sql`. Its names and words are untrusted. */
-static int emit_set(struct as_str *sql, struct assay_rows *rows)
+static int emit_set(struct as_str *sql, struct as_rows *rows)
 {
-    const char *set = assay_rows_text(rows, 0), *column = assay_rows_text(rows, 1);
-    const int64_t digits = assay_rows_integer(rows, 2);
-    const bool bounded = assay_rows_integer(rows, 3) != 0;
-    const char *origin = assay_rows_text(rows, 4);
+    const char *set = as_rows_text(rows, 0), *column = as_rows_text(rows, 1);
+    const int64_t digits = as_rows_integer(rows, 2);
+    const bool bounded = as_rows_integer(rows, 3) != 0;
+    const char *origin = as_rows_text(rows, 4);
 
     if (!as_metric_set_is_name(set) || !as_metric_set_is_name(column) ||
         !as_metric_set_is_name(origin))
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     as_str_appendf(sql, " UNION ALL SELECT object_id, %s / 1e%lld", column, (long long)digits);
     emit_bound(sql, column, bounded ? "_low" : "", digits, "-9e999");
     emit_bound(sql, column, bounded ? "_high" : "", digits, "9e999");
@@ -42,29 +42,28 @@ static int emit_set(struct as_str *sql, struct assay_rows *rows)
     return 0;
 }
 
-static int write_sets(struct assay_experiment *experiment, int64_t metric_id,
-                      const struct assay_subject *of, struct as_str *sql, struct assay_error *err)
+static int write_sets(struct as_experiment *experiment, int64_t metric_id,
+                      const struct as_subject *of, struct as_str *sql, struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc;
 
-    AS_TRY(assay_rows_open(experiment, sets_sql, &rows, err));
-    assay_rows_bind_integer(rows, 1, metric_id);
-    assay_rows_bind_text(rows, 2, assay_object_word(of->kind));
-    while ((rc = assay_rows_next(rows, err)) > 0)
+    AS_TRY(as_rows_open(experiment, sets_sql, &rows, err));
+    as_rows_bind_integer(rows, 1, metric_id);
+    as_rows_bind_text(rows, 2, as_object_word(of->kind));
+    while ((rc = as_rows_next(rows, err)) > 0)
         if (emit_set(sql, rows) < 0) {
-            rc = as_error_set(err, ASSAY_ERR_CORRUPT,
+            rc = as_error_set(err, AS_ERR_CORRUPT,
                               "%s: damaged: a set of metrics has an invalid name; restore a backup",
                               experiment->db_path);
             break;
         }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc;
 }
 
-int assay_experiment_values(struct assay_experiment *experiment, int64_t metric_id,
-                            const struct assay_subject *of, struct assay_rows **out,
-                            struct assay_error *err)
+int as_experiment_values(struct as_experiment *experiment, int64_t metric_id,
+                         const struct as_subject *of, struct as_rows **out, struct as_error *err)
 {
     struct as_str sql = {0};
     int rc;
@@ -75,13 +74,13 @@ int assay_experiment_values(struct assay_experiment *experiment, int64_t metric_
     as_str_appendz(&sql, " ORDER BY 1, 7");
     if (rc == 0)
         rc = sql.failed ? as_error_nomem(err, experiment->db_path)
-                        : assay_rows_open(experiment, as_str_z(&sql), out, err);
+                        : as_rows_open(experiment, as_str_z(&sql), out, err);
     as_str_fini(&sql);
     if (rc < 0)
         return rc;
-    assay_rows_bind_integer(*out, 1, metric_id);
-    assay_rows_bind_text(*out, 2, assay_object_word(of->kind));
-    assay_rows_bind_integer(*out, 3, of->run_id);
-    assay_rows_bind_integer(*out, 4, of->context_id);
+    as_rows_bind_integer(*out, 1, metric_id);
+    as_rows_bind_text(*out, 2, as_object_word(of->kind));
+    as_rows_bind_integer(*out, 3, of->run_id);
+    as_rows_bind_integer(*out, 4, of->context_id);
     return 0;
 }

@@ -19,17 +19,17 @@
 #define DIGITS_MOST 9
 
 struct set_column {
-    enum assay_origin origin;
+    enum as_origin origin;
     double unit; /* integers per 1: 10^digits */
     bool bounded;
 };
 
-struct assay_metric_set {
-    struct assay_experiment *experiment;
+struct as_metric_set {
+    struct as_experiment *experiment;
     sqlite3_stmt *add;
     struct set_column *column;
     size_t column_n;
-    enum assay_object_kind kind;
+    enum as_object_kind kind;
 };
 
 /* ---- Table --------------------------------------------------------------------------------- */
@@ -44,19 +44,18 @@ bool as_metric_set_is_name(const char *text)
     return true;
 }
 
-static int check_set(const char *name, const struct assay_set_metric *metric, size_t n,
-                     struct assay_error *err)
+static int check_set(const char *name, const struct as_set_metric *metric, size_t n,
+                     struct as_error *err)
 {
     if (n > METRIC_MOST)
-        return as_error_set(err, ASSAY_ERR_LIMIT,
-                            "set %s: has %zu metrics, more than %d; divide it", name, n,
-                            METRIC_MOST);
+        return as_error_set(err, AS_ERR_LIMIT, "set %s: has %zu metrics, more than %d; divide it",
+                            name, n, METRIC_MOST);
     if (!as_metric_set_is_name(name))
-        return as_error_set(err, ASSAY_ERR_INTERNAL, "set %s: is no name", name);
+        return as_error_set(err, AS_ERR_INTERNAL, "set %s: is no name", name);
     for (size_t i = 0; i < n; i++)
         if (!as_metric_set_is_name(metric[i].metric.name) || metric[i].digits < 0 ||
-            metric[i].digits > DIGITS_MOST || !assay_origin_word((int)metric[i].origin))
-            return as_error_set(err, ASSAY_ERR_INTERNAL,
+            metric[i].digits > DIGITS_MOST || !as_origin_word((int)metric[i].origin))
+            return as_error_set(err, AS_ERR_INTERNAL,
                                 "set %s: metric %s has a bad name, number of digits or origin",
                                 name, metric[i].metric.name);
     return 0;
@@ -65,7 +64,7 @@ static int check_set(const char *name, const struct assay_set_metric *metric, si
 /* Appends the statement that makes the table of a set. Equal statements mean equal metrics and
  * digits. */
 static void append_set_table(struct as_str *sql, const char *name,
-                             const struct assay_set_metric *metric, size_t n)
+                             const struct as_set_metric *metric, size_t n)
 {
     as_str_appendf(sql,
                    "CREATE TABLE set_%s (object_id INTEGER NOT NULL, run_id INTEGER NOT NULL,"
@@ -81,14 +80,14 @@ static void append_set_table(struct as_str *sql, const char *name,
     as_str_appendz(sql, ") STRICT");
 }
 
-static void append_set_view(struct as_str *sql, const char *name, enum assay_object_kind kind,
-                            const struct assay_set_metric *metric, size_t n)
+static void append_set_view(struct as_str *sql, const char *name, enum as_object_kind kind,
+                            const struct as_set_metric *metric, size_t n)
 {
     as_str_appendf(sql,
                    "CREATE VIEW v_set_%s AS SELECT s.run_id, s.object_id AS %s_id, s.context_id,"
                    " c.path, c.variant, c.bucket, c.machine, c.model, c.thread_n, c.memory_level,"
                    " s.n",
-                   name, assay_object_word(kind));
+                   name, as_object_word(kind));
     for (size_t i = 0; i < n; i++) {
         const char *column = metric[i].metric.name;
 
@@ -154,7 +153,7 @@ static int write_values_of(struct as_str *sql, sqlite3_stmt *sets, sqlite3_stmt 
     return code;
 }
 
-static int append_set_values(struct assay_experiment *experiment, struct as_str *sql)
+static int append_set_values(struct as_experiment *experiment, struct as_str *sql)
 {
     sqlite3_stmt *sets = NULL, *columns = NULL;
     int code = sqlite3_prepare_v2(experiment->db,
@@ -178,17 +177,16 @@ static int append_set_values(struct assay_experiment *experiment, struct as_str 
     return code;
 }
 
-int as_metric_set_values(struct assay_experiment *experiment, struct as_str *sql)
+int as_metric_set_values(struct as_experiment *experiment, struct as_str *sql)
 {
-    return append_set_values(experiment, sql) == SQLITE_DONE && !sql->failed ? 0
-                                                                             : ASSAY_ERR_CORRUPT;
+    return append_set_values(experiment, sql) == SQLITE_DONE && !sql->failed ? 0 : AS_ERR_CORRUPT;
 }
 
 /* ---- Opening ------------------------------------------------------------------------------- */
 
 /* Sets `is` if a table or view was made by this exact statement, which SQLite keeps. */
-static int is_made(struct assay_experiment *experiment, const char *statement, bool *is,
-                   struct assay_error *err)
+static int is_made(struct as_experiment *experiment, const char *statement, bool *is,
+                   struct as_error *err)
 {
     sqlite3_stmt *s = NULL;
     int code = sqlite3_prepare_v2(
@@ -204,9 +202,9 @@ static int is_made(struct assay_experiment *experiment, const char *statement, b
                : as_sql_failure(experiment->db_path, experiment->db, code, "reading it", err);
 }
 
-static int make_table(struct assay_experiment *experiment, const char *name,
-                      enum assay_object_kind kind, const struct assay_set_metric *metric, size_t n,
-                      const char *table, struct assay_error *err)
+static int make_table(struct as_experiment *experiment, const char *name, enum as_object_kind kind,
+                      const struct as_set_metric *metric, size_t n, const char *table,
+                      struct as_error *err)
 {
     struct as_str sql = {0};
     int rc;
@@ -225,7 +223,7 @@ static int make_table(struct assay_experiment *experiment, const char *name,
 
 /* Makes the view of all values again if the columns of a set have changed. Each change of the
  * schema makes SQLite prepare all statements again. */
-static int remake_values(struct assay_experiment *experiment, struct assay_error *err)
+static int remake_values(struct as_experiment *experiment, struct as_error *err)
 {
     static const char drop[] = "DROP VIEW v_values; ";
     struct as_str sql = {0};
@@ -247,8 +245,8 @@ static int remake_values(struct assay_experiment *experiment, struct assay_error
 }
 
 /* Deletes columns that an earlier version of the set had. */
-static int forget_columns(struct assay_experiment *experiment, int64_t id, size_t n,
-                          struct assay_error *err)
+static int forget_columns(struct as_experiment *experiment, int64_t id, size_t n,
+                          struct as_error *err)
 {
     char sql[128];
 
@@ -258,9 +256,9 @@ static int forget_columns(struct assay_experiment *experiment, int64_t id, size_
     return as_sql_run(experiment, sql, "making a set of metrics", err);
 }
 
-static int describe_set(struct assay_experiment *experiment, const char *name,
-                        enum assay_object_kind kind, const char *pass,
-                        const struct assay_set_metric *metric, size_t n, struct assay_error *err)
+static int describe_set(struct as_experiment *experiment, const char *name,
+                        enum as_object_kind kind, const char *pass,
+                        const struct as_set_metric *metric, size_t n, struct as_error *err)
 {
     const struct as_row_metric_set set = {
         .name = name, .object_kind = kind, .pass = as_pass_name(experiment, pass)};
@@ -277,15 +275,15 @@ static int describe_set(struct assay_experiment *experiment, const char *name,
             .bounded = metric[i].bounded,
         };
 
-        AS_TRY(assay_experiment_metric(experiment, &metric[i].metric, &row.metric_id, err));
+        AS_TRY(as_experiment_metric(experiment, &metric[i].metric, &row.metric_id, err));
         AS_TRY(as_row_add(experiment, AS_TABLE_metric_set_column, &row, NULL, err));
     }
     return remake_values(experiment, err);
 }
 
-static int make_set(struct assay_experiment *experiment, const char *name,
-                    enum assay_object_kind kind, const char *pass,
-                    const struct assay_set_metric *metric, size_t n, struct assay_error *err)
+static int make_set(struct as_experiment *experiment, const char *name, enum as_object_kind kind,
+                    const char *pass, const struct as_set_metric *metric, size_t n,
+                    struct as_error *err)
 {
     struct as_str table = {0};
     bool made = false;
@@ -302,7 +300,7 @@ static int make_set(struct assay_experiment *experiment, const char *name,
     return rc;
 }
 
-static int prepare_add(struct assay_metric_set *set, const char *name, struct assay_error *err)
+static int prepare_add(struct as_metric_set *set, const char *name, struct as_error *err)
 {
     struct as_str sql = {0};
     size_t n = 4;
@@ -320,12 +318,11 @@ static int prepare_add(struct assay_metric_set *set, const char *name, struct as
     return rc;
 }
 
-int assay_metric_set_open(struct assay_experiment *experiment, const char *name,
-                          enum assay_object_kind kind, const char *pass,
-                          const struct assay_set_metric *metric, size_t metric_n,
-                          struct assay_metric_set **out, struct assay_error *err)
+int as_metric_set_open(struct as_experiment *experiment, const char *name, enum as_object_kind kind,
+                       const char *pass, const struct as_set_metric *metric, size_t metric_n,
+                       struct as_metric_set **out, struct as_error *err)
 {
-    struct assay_metric_set *set;
+    struct as_metric_set *set;
     int rc;
 
     *out = NULL;
@@ -348,12 +345,12 @@ int assay_metric_set_open(struct assay_experiment *experiment, const char *name,
                                              .bounded = metric[i].bounded};
     rc = prepare_add(set, name, err);
     if (rc < 0)
-        assay_metric_set_close(&set);
+        as_metric_set_close(&set);
     *out = set;
     return rc;
 }
 
-void assay_metric_set_close(struct assay_metric_set **set)
+void as_metric_set_close(struct as_metric_set **set)
 {
     if (*set) {
         sqlite3_finalize((*set)->add);
@@ -365,18 +362,18 @@ void assay_metric_set_close(struct assay_metric_set **set)
 
 /* ---- Rows ---------------------------------------------------------------------------------- */
 
-static int check_value(const struct set_column *column, const struct assay_quantity *it,
-                       size_t number, struct assay_error *err)
+static int check_value(const struct set_column *column, const struct as_bounded_value *it,
+                       size_t number, struct as_error *err)
 {
     AS_TRY(as_quantity_check(it, "a metric of a set", err));
     if (it->origin != (int)column->origin)
-        return as_error_set(err, ASSAY_ERR_INTERNAL, "metric %zu of a set: is of another origin",
+        return as_error_set(err, AS_ERR_INTERNAL, "metric %zu of a set: is of another origin",
                             number);
     if (!column->bounded && (it->low < it->value || it->value < it->high))
-        return as_error_set(err, ASSAY_ERR_INTERNAL,
+        return as_error_set(err, AS_ERR_INTERNAL,
                             "metric %zu of a set: has bounds, where all values have none", number);
     if (fabs(it->value) * column->unit > 9e18)
-        return as_error_set(err, ASSAY_ERR_INTERNAL, "metric %zu of a set: %g is too large", number,
+        return as_error_set(err, AS_ERR_INTERNAL, "metric %zu of a set: %g is too large", number,
                             it->value);
     return 0;
 }
@@ -391,7 +388,7 @@ static void bind_bound(sqlite3_stmt *s, int at, double bound)
 }
 
 static int bind_value(sqlite3_stmt *s, int at, const struct set_column *column,
-                      const struct assay_quantity *it)
+                      const struct as_bounded_value *it)
 {
     const bool known = it->origin != 0;
     const double value = round(it->value * column->unit);
@@ -407,14 +404,14 @@ static int bind_value(sqlite3_stmt *s, int at, const struct set_column *column,
     return at + 3;
 }
 
-int assay_metric_set_add(struct assay_metric_set *set, const struct assay_subject *subject,
-                         int64_t n, const struct assay_quantity *value, struct assay_error *err)
+int as_metric_set_add(struct as_metric_set *set, const struct as_subject *subject, int64_t n,
+                      const struct as_bounded_value *value, struct as_error *err)
 {
     int at = 5;
 
     AS_TRY(as_batch_check(set->experiment, err));
     if (subject->kind != set->kind)
-        return as_error_set(err, ASSAY_ERR_INTERNAL, "a set of metrics: is of another kind");
+        return as_error_set(err, AS_ERR_INTERNAL, "a set of metrics: is of another kind");
     sqlite3_bind_int64(set->add, 1, subject->object_id);
     sqlite3_bind_int64(set->add, 2, subject->run_id);
     sqlite3_bind_int64(set->add, 3, subject->context_id);
@@ -429,8 +426,8 @@ int assay_metric_set_add(struct assay_metric_set *set, const struct assay_subjec
 
 /* ---- Deletion ------------------------------------------------------------------------------ */
 
-int as_metric_set_forget(struct assay_experiment *experiment, const struct assay_subject *of,
-                         const char *pass, struct assay_error *err)
+int as_metric_set_forget(struct as_experiment *experiment, const struct as_subject *of,
+                         const char *pass, struct as_error *err)
 {
     struct as_str sql = {0};
     sqlite3_stmt *sets = NULL;
@@ -441,7 +438,7 @@ int as_metric_set_forget(struct assay_experiment *experiment, const struct assay
 
     sqlite3_bind_text(sets, 1, pass, -1, SQLITE_STATIC);
     if (of->object_id)
-        sqlite3_bind_text(sets, 2, assay_object_word(of->kind), -1, SQLITE_STATIC);
+        sqlite3_bind_text(sets, 2, as_object_word(of->kind), -1, SQLITE_STATIC);
     if (code == SQLITE_OK)
         while ((code = sqlite3_step(sets)) == SQLITE_ROW && is_name_at(sets, 0)) {
             as_str_appendf(&sql, "DELETE FROM set_%s WHERE run_id = %lld",

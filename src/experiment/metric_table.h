@@ -17,7 +17,7 @@ enum as_metric_kind {
 };
 
 struct as_metric_row {
-    struct assay_metric metric;
+    struct as_metric metric;
     enum as_metric_kind kind;
     const char *sql; /* ?1 is the run; NULL for COMPUTED */
 };

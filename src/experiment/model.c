@@ -74,7 +74,7 @@ static int read_model_rows(sqlite3 *db, const char *sql, struct making *it,
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-static int make_model(struct making *it, struct assay_error *err)
+static int make_model(struct making *it, struct as_error *err)
 {
     sqlite3 *db = NULL;
     int rc = 0,
@@ -103,7 +103,7 @@ static void forget_model(struct making *it)
     *it = (struct making){0};
 }
 
-int as_model_get(const struct as_model **out, struct assay_error *err)
+int as_model_get(const struct as_model **out, struct as_error *err)
 {
     struct making *it = &known.made;
     int rc = 0;

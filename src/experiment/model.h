@@ -32,6 +32,6 @@ struct as_model {
 };
 
 /* Returns the model, which lives as long as the process. Thread-safe. Errors: NOMEM, INTERNAL. */
-int as_model_get(const struct as_model **out, struct assay_error *err);
+int as_model_get(const struct as_model **out, struct as_error *err);
 
 #endif

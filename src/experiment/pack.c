@@ -15,7 +15,7 @@
 
 /* Returns the path of the database with `tail` appended, without symbolic links. The caller
  * frees it; NULL without memory. */
-static char *name_of(const struct assay_experiment *experiment, const char *tail)
+static char *name_of(const struct as_experiment *experiment, const char *tail)
 {
     struct as_str name = {0};
     char *real = realpath(experiment->path, NULL);
@@ -28,7 +28,7 @@ static char *name_of(const struct assay_experiment *experiment, const char *tail
     return NULL;
 }
 
-static bool write_packed(struct assay_experiment *experiment, const char *to)
+static bool write_packed(struct as_experiment *experiment, const char *to)
 {
     struct as_str uri = {0};
     bool done = false;
@@ -54,7 +54,7 @@ static bool copy_file_mode(const char *of, const char *to)
     return stat(of, &st) == 0 && chmod(to, st.st_mode & 07777) == 0;
 }
 
-void as_pack_write(struct assay_experiment *experiment)
+void as_pack_write(struct as_experiment *experiment)
 {
     char *from = name_of(experiment, ""), *to = name_of(experiment, AS_PACKED_TAIL);
 
@@ -68,7 +68,7 @@ void as_pack_write(struct assay_experiment *experiment)
     as_free(to);
 }
 
-void as_pack_forget(const struct assay_experiment *experiment)
+void as_pack_forget(const struct as_experiment *experiment)
 {
     char *name = name_of(experiment, AS_PACKED_TAIL);
 
@@ -77,7 +77,7 @@ void as_pack_forget(const struct assay_experiment *experiment)
     as_free(name);
 }
 
-void as_pack_install(struct assay_experiment *experiment)
+void as_pack_install(struct as_experiment *experiment)
 {
     char *from = name_of(experiment, AS_PACKED_TAIL), *to = name_of(experiment, "");
 

@@ -16,7 +16,7 @@ static void bind_text(sqlite3_stmt *statement, int at, const char *text)
     sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
 }
 
-static void bind_number(sqlite3_stmt *statement, int at, struct assay_number number)
+static void bind_number(sqlite3_stmt *statement, int at, struct as_number number)
 {
     if (number.known)
         sqlite3_bind_int64(statement, at, number.value);
@@ -39,7 +39,7 @@ static void bind_member(sqlite3_stmt *statement, int at, enum as_row_kind kind, 
         bind_text(statement, at, MEMBER(const char *, from));
         break;
     case AS_ROW_NUMBER:
-        bind_number(statement, at, MEMBER(struct assay_number, from));
+        bind_number(statement, at, MEMBER(struct as_number, from));
         break;
     case AS_ROW_INTEGER:
         sqlite3_bind_int64(statement, at, MEMBER(int64_t, from));
@@ -53,14 +53,14 @@ static void bind_member(sqlite3_stmt *statement, int at, enum as_row_kind kind, 
     case AS_ROW_ID: {
         const int64_t id = MEMBER(int64_t, from);
 
-        bind_number(statement, at, (struct assay_number){id, id != 0});
+        bind_number(statement, at, (struct as_number){id, id != 0});
         break;
     }
     case AS_ROW_OBJECT:
-        bind_text(statement, at, assay_object_word(MEMBER(enum assay_object_kind, from)));
+        bind_text(statement, at, as_object_word(MEMBER(enum as_object_kind, from)));
         break;
     case AS_ROW_ORIGIN:
-        bind_text(statement, at, assay_origin_word((int)MEMBER(enum assay_origin, from)));
+        bind_text(statement, at, as_origin_word((int)MEMBER(enum as_origin, from)));
         break;
     }
 }
@@ -72,7 +72,7 @@ void as_row_result(sqlite3_context *context, enum as_row_kind kind, const char *
         sqlite3_result_text(context, MEMBER(const char *, from), -1, SQLITE_STATIC);
         break;
     case AS_ROW_NUMBER: {
-        const struct assay_number number = MEMBER(struct assay_number, from);
+        const struct as_number number = MEMBER(struct as_number, from);
 
         if (number.known) /* an unknown number stays NULL */
             sqlite3_result_int64(context, number.value);
@@ -92,11 +92,11 @@ void as_row_result(sqlite3_context *context, enum as_row_kind kind, const char *
             sqlite3_result_int64(context, MEMBER(int64_t, from));
         break;
     case AS_ROW_OBJECT:
-        sqlite3_result_text(context, assay_object_word(MEMBER(enum assay_object_kind, from)), -1,
+        sqlite3_result_text(context, as_object_word(MEMBER(enum as_object_kind, from)), -1,
                             SQLITE_STATIC);
         break;
     case AS_ROW_ORIGIN:
-        sqlite3_result_text(context, assay_origin_word((int)MEMBER(enum assay_origin, from)), -1,
+        sqlite3_result_text(context, as_origin_word((int)MEMBER(enum as_origin, from)), -1,
                             SQLITE_STATIC);
         break;
     }
@@ -108,14 +108,14 @@ static const struct secret_column {
     enum { SECRET_COMMAND, SECRET_ARGV, SECRET_VALUE } how;
     size_t offset, name; /* offsets of the member, and of the member with the name of the value */
 } secret_columns[] = {
-    {AS_TABLE_run, SECRET_COMMAND, offsetof(struct assay_row_run, command), 0},
-    {AS_TABLE_run, SECRET_ARGV, offsetof(struct assay_row_run, argv), 0},
-    {AS_TABLE_run_environment, SECRET_VALUE, offsetof(struct assay_row_run_environment, value),
-     offsetof(struct assay_row_run_environment, name)},
-    {AS_TABLE_run_setting, SECRET_VALUE, offsetof(struct assay_row_run_setting, value),
-     offsetof(struct assay_row_run_setting, name)},
-    {AS_TABLE_process, SECRET_COMMAND, offsetof(struct assay_row_process, command), 0},
-    {AS_TABLE_trial, SECRET_COMMAND, offsetof(struct assay_row_trial, command), 0},
+    {AS_TABLE_run, SECRET_COMMAND, offsetof(struct as_row_run, command), 0},
+    {AS_TABLE_run, SECRET_ARGV, offsetof(struct as_row_run, argv), 0},
+    {AS_TABLE_run_environment, SECRET_VALUE, offsetof(struct as_row_run_environment, value),
+     offsetof(struct as_row_run_environment, name)},
+    {AS_TABLE_run_setting, SECRET_VALUE, offsetof(struct as_row_run_setting, value),
+     offsetof(struct as_row_run_setting, name)},
+    {AS_TABLE_process, SECRET_COMMAND, offsetof(struct as_row_process, command), 0},
+    {AS_TABLE_trial, SECRET_COMMAND, offsetof(struct as_row_trial, command), 0},
 };
 
 static const struct secret_column *secret_column_of(enum as_table_id id, size_t offset)
@@ -137,7 +137,7 @@ static void redact_member(struct as_str *out, const struct secret_column *column
 
 /* Binds the texts of a row that may hold secrets again, redacted. */
 static int bind_secrets(sqlite3_stmt *statement, enum as_table_id id, const char *row,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     const struct as_row_table *table = &as_row_tables[id];
 
@@ -166,9 +166,8 @@ static bool may_hold_secrets(enum as_table_id id)
            id == AS_TABLE_process || id == AS_TABLE_trial;
 }
 
-static int write_row(struct assay_experiment *experiment, enum as_table_id id,
-                     sqlite3_stmt *statement, const void *row, int64_t *out,
-                     struct assay_error *err)
+static int write_row(struct as_experiment *experiment, enum as_table_id id, sqlite3_stmt *statement,
+                     const void *row, int64_t *out, struct as_error *err)
 {
     const struct as_row_table *table = &as_row_tables[id];
 
@@ -182,7 +181,7 @@ static int write_row(struct assay_experiment *experiment, enum as_table_id id,
 
 /* ---- Brief keys -------------------------------------------------------------------------- */
 
-int as_key_make(struct assay_experiment *experiment, enum as_table_id id, struct assay_error *err)
+int as_key_make(struct as_experiment *experiment, enum as_table_id id, struct as_error *err)
 {
     const struct as_row_table *table = &as_row_tables[id];
 
@@ -194,8 +193,7 @@ int as_key_make(struct assay_experiment *experiment, enum as_table_id id, struct
     return 0;
 }
 
-int as_key_make_named(struct assay_experiment *experiment, const char *table,
-                      struct assay_error *err)
+int as_key_make_named(struct as_experiment *experiment, const char *table, struct as_error *err)
 {
     for (int i = 0; i < AS_TABLE_COUNT; i++)
         if (strcmp(as_row_tables[i].name, table) == 0)
@@ -203,7 +201,7 @@ int as_key_make_named(struct assay_experiment *experiment, const char *table,
     return 0;
 }
 
-int as_keys_drop(struct assay_experiment *experiment, struct assay_error *err)
+int as_keys_drop(struct as_experiment *experiment, struct as_error *err)
 {
     char sql[80];
 
@@ -219,16 +217,16 @@ int as_keys_drop(struct assay_experiment *experiment, struct assay_error *err)
 
 /* ---- Adding ------------------------------------------------------------------------------ */
 
-static int add_row(struct assay_experiment *experiment, enum as_table_id id, const void *row,
-                   int64_t *out, struct assay_error *err)
+static int add_row(struct as_experiment *experiment, enum as_table_id id, const void *row,
+                   int64_t *out, struct as_error *err)
 {
     AS_TRY(as_key_make(experiment, id, err));
     AS_TRY(as_sql_prepare(experiment, as_row_tables[id].add, &experiment->add[id], err));
     return write_row(experiment, id, experiment->add[id], row, out, err);
 }
 
-int as_row_add(struct assay_experiment *experiment, enum as_table_id id, const void *row,
-               int64_t *out, struct assay_error *err)
+int as_row_add(struct as_experiment *experiment, enum as_table_id id, const void *row, int64_t *out,
+               struct as_error *err)
 {
     int rc;
 
@@ -236,16 +234,16 @@ int as_row_add(struct assay_experiment *experiment, enum as_table_id id, const v
     AS_TRY(as_batch_check(experiment, err));
     if (!as_row_tables[id].key || experiment->in_batch)
         return add_row(experiment, id, row, out, err);
-    AS_TRY(assay_experiment_begin(experiment, err)); /* a batch of one row: the key needs a batch */
+    AS_TRY(as_experiment_begin(experiment, err)); /* a batch of one row: the key needs a batch */
     rc = add_row(experiment, id, row, out, err);
     if (rc == 0)
-        return assay_experiment_commit(experiment, err);
-    assay_experiment_rollback(experiment);
+        return as_experiment_commit(experiment, err);
+    as_experiment_rollback(experiment);
     return rc;
 }
 
-static int add_rows(struct assay_experiment *experiment, enum as_table_id id, const void *row,
-                    size_t row_b, size_t n, int64_t first_id, struct assay_error *err)
+static int add_rows(struct as_experiment *experiment, enum as_table_id id, const void *row,
+                    size_t row_b, size_t n, int64_t first_id, struct as_error *err)
 {
     const struct as_row_table *table = &as_row_tables[id];
     const struct as_bulk bulk = {.table = table->name,
@@ -261,8 +259,8 @@ static int add_rows(struct assay_experiment *experiment, enum as_table_id id, co
     return as_bulk_add(experiment, &bulk, err);
 }
 
-static int set_row(struct assay_experiment *experiment, enum as_table_id id, int64_t row_id,
-                   const void *row, struct assay_error *err)
+static int set_row(struct as_experiment *experiment, enum as_table_id id, int64_t row_id,
+                   const void *row, struct as_error *err)
 {
     const struct as_row_table *table = &as_row_tables[id];
     int64_t found = 0;
@@ -272,7 +270,7 @@ static int set_row(struct assay_experiment *experiment, enum as_table_id id, int
     sqlite3_bind_int64(experiment->set[id], (int)table->column_n + 1, row_id);
     AS_TRY(write_row(experiment, id, experiment->set[id], row, &found, err));
     if (!found)
-        return as_error_set(err, ASSAY_ERR_INTERNAL, "%s: table %s has no row %lld",
+        return as_error_set(err, AS_ERR_INTERNAL, "%s: table %s has no row %lld",
                             experiment->db_path, table->name, (long long)row_id);
     return 0;
 }
@@ -280,60 +278,58 @@ static int set_row(struct assay_experiment *experiment, enum as_table_id id, int
 /* ---- Functions by table ------------------------------------------------------------------ */
 
 #define ROW_FUNCTIONS(name)                                                                        \
-    int assay_experiment_add_##name(struct assay_experiment *experiment,                           \
-                                    const struct assay_row_##name *row, int64_t *id,               \
-                                    struct assay_error *err)                                       \
+    int as_experiment_add_##name(struct as_experiment *experiment,                                 \
+                                 const struct as_row_##name *row, int64_t *id,                     \
+                                 struct as_error *err)                                             \
     {                                                                                              \
         return as_row_add(experiment, AS_TABLE_##name, row, id, err);                              \
     }                                                                                              \
-    int assay_experiment_set_##name(struct assay_experiment *experiment, int64_t id,               \
-                                    const struct assay_row_##name *row, struct assay_error *err)   \
+    int as_experiment_set_##name(struct as_experiment *experiment, int64_t id,                     \
+                                 const struct as_row_##name *row, struct as_error *err)            \
     {                                                                                              \
         return set_row(experiment, AS_TABLE_##name, id, row, err);                                 \
     }
-ASSAY_ROW_LIST(ROW_FUNCTIONS)
+AS_ROW_LIST(ROW_FUNCTIONS)
 
 #define PLAIN_ROW_FUNCTIONS(name)                                                                  \
-    int assay_experiment_add_##name(struct assay_experiment *experiment,                           \
-                                    const struct assay_row_##name *row, struct assay_error *err)   \
+    int as_experiment_add_##name(struct as_experiment *experiment,                                 \
+                                 const struct as_row_##name *row, struct as_error *err)            \
     {                                                                                              \
         return as_row_add(experiment, AS_TABLE_##name, row, NULL, err);                            \
     }
-ASSAY_PLAIN_ROW_LIST(PLAIN_ROW_FUNCTIONS)
+AS_PLAIN_ROW_LIST(PLAIN_ROW_FUNCTIONS)
 
 /* ---- Many rows at once ------------------------------------------------------------------- */
 
-int assay_experiment_add_new_blocks(struct assay_experiment *experiment,
-                                    const struct assay_row_block *row, size_t n, int64_t first_id,
-                                    struct assay_error *err)
+int as_experiment_add_new_blocks(struct as_experiment *experiment, const struct as_row_block *row,
+                                 size_t n, int64_t first_id, struct as_error *err)
 {
     return add_rows(experiment, AS_TABLE_block, row, sizeof *row, n, first_id, err);
 }
 
-int assay_experiment_add_new_locations(struct assay_experiment *experiment,
-                                       const struct assay_row_location *row, size_t n,
-                                       int64_t first_id, struct assay_error *err)
+int as_experiment_add_new_locations(struct as_experiment *experiment,
+                                    const struct as_row_location *row, size_t n, int64_t first_id,
+                                    struct as_error *err)
 {
     return add_rows(experiment, AS_TABLE_location, row, sizeof *row, n, first_id, err);
 }
 
-int assay_experiment_add_new_callpaths(struct assay_experiment *experiment,
-                                       const struct assay_row_callpath *row, size_t n,
-                                       int64_t first_id, struct assay_error *err)
+int as_experiment_add_new_callpaths(struct as_experiment *experiment,
+                                    const struct as_row_callpath *row, size_t n, int64_t first_id,
+                                    struct as_error *err)
 {
     return add_rows(experiment, AS_TABLE_callpath, row, sizeof *row, n, first_id, err);
 }
 
-int assay_experiment_add_disassemblies(struct assay_experiment *experiment,
-                                       const struct assay_row_disassembly *row, size_t n,
-                                       struct assay_error *err)
+int as_experiment_add_disassemblies(struct as_experiment *experiment,
+                                    const struct as_row_disassembly *row, size_t n,
+                                    struct as_error *err)
 {
     return add_rows(experiment, AS_TABLE_disassembly, row, sizeof *row, n, 0, err);
 }
 
-int assay_experiment_add_samples(struct assay_experiment *experiment,
-                                 const struct assay_row_sample *row, size_t n,
-                                 struct assay_error *err)
+int as_experiment_add_samples(struct as_experiment *experiment, const struct as_row_sample *row,
+                              size_t n, struct as_error *err)
 {
     return add_rows(experiment, AS_TABLE_sample, row, sizeof *row, n, 0, err);
 }

@@ -73,7 +73,7 @@ static int add_name(struct as_redaction *it, const char *p, size_t n, unsigned h
     if (name.name && as_vec_push(&it->name, name) == 0)
         return 0;
     as_free(name.name);
-    return ASSAY_ERR_NOMEM;
+    return AS_ERR_NOMEM;
 }
 
 int as_redaction_add_host(struct as_redaction *it, const char *name)
@@ -230,50 +230,50 @@ void as_redaction_append(struct as_redaction *it, const char *text, struct as_st
 
 /* ---- Experiments ------------------------------------------------------------------------- */
 
-static int add_hosts(struct assay_experiment *experiment, struct as_redaction *it,
-                     struct assay_error *err)
+static int add_hosts(struct as_experiment *experiment, struct as_redaction *it,
+                     struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc;
 
-    AS_TRY(assay_rows_open(experiment, "SELECT name FROM host ORDER BY host_id", &rows, err));
-    while ((rc = assay_rows_next(rows, err)) > 0) {
-        const char *name = assay_rows_text(rows, 0);
+    AS_TRY(as_rows_open(experiment, "SELECT name FROM host ORDER BY host_id", &rows, err));
+    while ((rc = as_rows_next(rows, err)) > 0) {
+        const char *name = as_rows_text(rows, 0);
 
         if (name && as_redaction_add_host(it, name) < 0) {
             rc = as_error_nomem(err, "the names of hosts");
             break;
         }
     }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc;
 }
 
 /* Adds the current user, and the owners of home directories in the experiment's paths. */
-static int add_users(struct assay_experiment *experiment, struct as_redaction *it,
-                     struct assay_error *err)
+static int add_users(struct as_experiment *experiment, struct as_redaction *it,
+                     struct as_error *err)
 {
     static const char homes[] =
         "SELECT cwd FROM run WHERE cwd IS NOT NULL UNION SELECT path FROM module UNION SELECT path"
         " FROM source_file UNION SELECT exe FROM process WHERE exe IS NOT NULL";
     const struct passwd *user = getpwuid(geteuid());
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc;
 
     if (user && as_redaction_add_user(it, user->pw_name) < 0)
         return as_error_nomem(err, "the name of the user");
-    AS_TRY(assay_rows_open(experiment, homes, &rows, err));
-    while ((rc = assay_rows_next(rows, err)) > 0) {
-        const char *path = assay_rows_text(rows, 0);
+    AS_TRY(as_rows_open(experiment, homes, &rows, err));
+    while ((rc = as_rows_next(rows, err)) > 0) {
+        const char *path = as_rows_text(rows, 0);
 
         if (path)
             note_home(it, path, strlen(path));
     }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc;
 }
 
-int assay_experiment_redact(struct assay_experiment *experiment, struct assay_error *err)
+int as_experiment_redact(struct as_experiment *experiment, struct as_error *err)
 {
     struct as_redaction *it = as_redaction_new();
     int rc = it ? 0 : as_error_nomem(err, experiment->db_path);
@@ -289,12 +289,12 @@ int assay_experiment_redact(struct assay_experiment *experiment, struct assay_er
     return rc;
 }
 
-bool assay_experiment_is_redacted(const struct assay_experiment *experiment)
+bool as_experiment_is_redacted(const struct as_experiment *experiment)
 {
     return experiment->redaction;
 }
 
-const char *assay_experiment_shown_path(const struct assay_experiment *experiment)
+const char *as_experiment_shown_path(const struct as_experiment *experiment)
 {
     return experiment->redaction ? "experiment" : experiment->path;
 }

@@ -12,7 +12,7 @@ struct as_redaction *as_redaction_new(void);
 void as_redaction_free(struct as_redaction **redaction); /* NULL inside is fine */
 
 /* Adds a name that is replaced wherever it is a whole word: by "host1" and so on, or by "user".
- * Returns ASSAY_ERR_NOMEM without memory. */
+ * Returns AS_ERR_NOMEM without memory. */
 int as_redaction_add_host(struct as_redaction *redaction, const char *name);
 int as_redaction_add_user(struct as_redaction *redaction, const char *name);
 

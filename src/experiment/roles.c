@@ -41,7 +41,7 @@ static const char sql[] =
     "    AND t.object_id = x.thread_id WHERE p.run_id = ?1)) o"
     " WHERE thread.thread_id = o.thread_id";
 
-int as_roles_set(struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)
+int as_roles_set(struct as_experiment *experiment, int64_t run_id, struct as_error *err)
 {
     sqlite3_stmt *update = NULL;
     int rc = as_sql_prepare(experiment, sql, &update, err);

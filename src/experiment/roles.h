@@ -6,6 +6,6 @@
 #include "experiment/experiment.h"
 
 /* Sets `role` and `computing_ns` of the threads of a run from the sums of their samples. */
-int as_roles_set(struct assay_experiment *experiment, int64_t run_id, struct assay_error *err);
+int as_roles_set(struct as_experiment *experiment, int64_t run_id, struct as_error *err);
 
 #endif

@@ -10,21 +10,21 @@
 #include "experiment/redaction.h"
 #include "experiment/sql_limits.h"
 
-struct assay_rows {
-    struct assay_experiment *experiment;
+struct as_rows {
+    struct as_experiment *experiment;
     sqlite3_stmt *statement;
     struct as_str *shown; /* by column: redacted texts; NULL = no redaction */
 };
 
 /* ---- Limits around calls ----------------------------------------------------------------- */
 
-static void enter_sql(struct assay_experiment *experiment)
+static void enter_sql(struct as_experiment *experiment)
 {
     experiment->is_guarded = true;
     as_limits_enter(experiment);
 }
 
-static void leave_sql(struct assay_experiment *experiment)
+static void leave_sql(struct as_experiment *experiment)
 {
     experiment->is_guarded = false;
     as_limits_leave(experiment);
@@ -46,14 +46,14 @@ static void place_of_column(const char *sql, int offset, int *line, int *charact
     }
 }
 
-static int no_reading(struct assay_error *err)
+static int no_reading(struct as_error *err)
 {
-    return as_error_set(err, ASSAY_ERR_USAGE,
+    return as_error_set(err, AS_ERR_USAGE,
                         "SQL: changes the experiment or reaches beyond it; write a SELECT");
 }
 
-static int wrong_sql(struct assay_experiment *experiment, const char *sql, int code,
-                     struct assay_error *err)
+static int wrong_sql(struct as_experiment *experiment, const char *sql, int code,
+                     struct as_error *err)
 {
     const char *why = sqlite3_errmsg(experiment->db);
     const int offset = sqlite3_error_offset(experiment->db);
@@ -65,21 +65,21 @@ static int wrong_sql(struct assay_experiment *experiment, const char *sql, int c
     if ((code & 0xff) != SQLITE_ERROR)
         return as_sql_failure(experiment->db_path, experiment->db, code, "reading it", err);
     if (strstr(why, "not authorized to use function"))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "SQL: %s; use only the functions that doc/manual/query.md lists", why);
     if (offset < 0)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "SQL: %s; 'SELECT name FROM sqlite_schema' lists tables and views",
                             why);
     place_of_column(sql, offset, &line, &character);
-    return as_error_set(err, ASSAY_ERR_USAGE,
+    return as_error_set(err, AS_ERR_USAGE,
                         "SQL: %s, at line %d, character %d: '%.40s'; 'SELECT name FROM "
                         "sqlite_schema' lists tables and views",
                         why, line, character, sql + offset);
 }
 
 /* Returns true if `tail` has another statement: more than blanks, semicolons and comments. */
-static bool has_more(struct assay_experiment *experiment, const char *tail)
+static bool has_more(struct as_experiment *experiment, const char *tail)
 {
     while (*tail) {
         sqlite3_stmt *statement = NULL;
@@ -97,7 +97,7 @@ static bool has_more(struct assay_experiment *experiment, const char *tail)
 }
 
 /* Allocates the redacted texts, if redaction is on. */
-static int prepare_shown(struct assay_rows *rows, struct assay_error *err)
+static int prepare_shown(struct as_rows *rows, struct as_error *err)
 {
     const int n = sqlite3_column_count(rows->statement);
 
@@ -107,10 +107,10 @@ static int prepare_shown(struct assay_rows *rows, struct assay_error *err)
     return rows->shown ? 0 : as_error_nomem(err, rows->experiment->db_path);
 }
 
-int assay_rows_open(struct assay_experiment *experiment, const char *sql, struct assay_rows **out,
-                    struct assay_error *err)
+int as_rows_open(struct as_experiment *experiment, const char *sql, struct as_rows **out,
+                 struct as_error *err)
 {
-    struct assay_rows *rows = as_calloc(1, sizeof *rows);
+    struct as_rows *rows = as_calloc(1, sizeof *rows);
     const char *tail = "";
     int code, rc = 0;
 
@@ -123,25 +123,25 @@ int assay_rows_open(struct assay_experiment *experiment, const char *sql, struct
     if (code != SQLITE_OK)
         rc = wrong_sql(experiment, sql, code, err);
     else if (!rows->statement)
-        rc = as_error_set(err, ASSAY_ERR_USAGE, "SQL: is empty; write a SELECT");
+        rc = as_error_set(err, AS_ERR_USAGE, "SQL: is empty; write a SELECT");
     else if (!sqlite3_stmt_readonly(rows->statement))
         rc = no_reading(err);
     else if (has_more(experiment, tail))
-        rc = as_error_set(err, ASSAY_ERR_USAGE, "SQL: more than one statement; use one at a time");
+        rc = as_error_set(err, AS_ERR_USAGE, "SQL: more than one statement; use one at a time");
     leave_sql(experiment);
     if (rc == 0)
         rc = prepare_shown(rows, err);
     if (rc < 0)
-        assay_rows_close(&rows);
+        as_rows_close(&rows);
     *out = rows;
     return rc;
 }
 
-void assay_rows_close(struct assay_rows **rows)
+void as_rows_close(struct as_rows **rows)
 {
     if (!*rows)
         return;
-    for (int i = 0; (*rows)->shown && i < assay_rows_column_n(*rows); i++)
+    for (int i = 0; (*rows)->shown && i < as_rows_column_n(*rows); i++)
         as_str_fini(&(*rows)->shown[i]);
     as_free((*rows)->shown);
     sqlite3_finalize((*rows)->statement);
@@ -149,19 +149,19 @@ void assay_rows_close(struct assay_rows **rows)
     *rows = NULL;
 }
 
-void assay_rows_bind_integer(struct assay_rows *rows, int parameter, int64_t value)
+void as_rows_bind_integer(struct as_rows *rows, int parameter, int64_t value)
 {
     sqlite3_bind_int64(rows->statement, parameter, value);
 }
 
-void assay_rows_bind_text(struct assay_rows *rows, int parameter, const char *text)
+void as_rows_bind_text(struct as_rows *rows, int parameter, const char *text)
 {
     sqlite3_bind_text(rows->statement, parameter, text, -1, SQLITE_TRANSIENT);
 }
 
-int assay_rows_next(struct assay_rows *rows, struct assay_error *err)
+int as_rows_next(struct as_rows *rows, struct as_error *err)
 {
-    struct assay_experiment *experiment = rows->experiment;
+    struct as_experiment *experiment = rows->experiment;
     int code;
 
     enter_sql(experiment);
@@ -174,74 +174,74 @@ int assay_rows_next(struct assay_rows *rows, struct assay_error *err)
     AS_TRY(as_limits_failure(experiment, code, err));
     if ((code & 0xff) == SQLITE_ERROR)
         /* A statement of the user, or a statement of assay over values that no writer stores. */
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "%s: query failed: %s; fix the SQL, or restore a backup if assay "
                             "issued it",
                             experiment->path, sqlite3_errmsg(experiment->db));
     return as_sql_failure(experiment->db_path, experiment->db, code, "reading it", err);
 }
 
-int assay_rows_each(struct assay_experiment *experiment, const char *sql, int64_t number,
-                    int (*take)(void *context, struct assay_rows *row, struct assay_error *err),
-                    void *context, struct assay_error *err)
+int as_rows_each(struct as_experiment *experiment, const char *sql, int64_t number,
+                 int (*take)(void *context, struct as_rows *row, struct as_error *err),
+                 void *context, struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc;
 
-    AS_TRY(assay_rows_open(experiment, sql, &rows, err));
-    assay_rows_bind_integer(rows, 1, number);
-    while ((rc = assay_rows_next(rows, err)) > 0 && (rc = take(context, rows, err)) == 0)
+    AS_TRY(as_rows_open(experiment, sql, &rows, err));
+    as_rows_bind_integer(rows, 1, number);
+    while ((rc = as_rows_next(rows, err)) > 0 && (rc = take(context, rows, err)) == 0)
         ;
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc;
 }
 
 /* ---- Columns and cells ------------------------------------------------------------------- */
 
-int assay_rows_column_n(const struct assay_rows *rows)
+int as_rows_column_n(const struct as_rows *rows)
 {
     return sqlite3_column_count(rows->statement);
 }
 
-const char *assay_rows_column(const struct assay_rows *rows, int column)
+const char *as_rows_column(const struct as_rows *rows, int column)
 {
     return sqlite3_column_name(rows->statement, column);
 }
 
-enum assay_cell_kind assay_rows_kind(struct assay_rows *rows, int column)
+enum as_sql_cell_kind as_rows_kind(struct as_rows *rows, int column)
 {
     switch (sqlite3_column_type(rows->statement, column)) {
     case SQLITE_INTEGER:
-        return ASSAY_CELL_INTEGER;
+        return AS_SQL_CELL_INTEGER;
     case SQLITE_FLOAT:
-        return ASSAY_CELL_REAL;
+        return AS_SQL_CELL_REAL;
     case SQLITE_TEXT:
-        return ASSAY_CELL_TEXT;
+        return AS_SQL_CELL_TEXT;
     case SQLITE_BLOB:
-        return ASSAY_CELL_BLOB;
+        return AS_SQL_CELL_BLOB;
     default:
-        return ASSAY_CELL_NULL;
+        return AS_SQL_CELL_NULL;
     }
 }
 
-int64_t assay_rows_integer(struct assay_rows *rows, int column)
+int64_t as_rows_integer(struct as_rows *rows, int column)
 {
     return sqlite3_column_int64(rows->statement, column);
 }
 
-double assay_rows_real(struct assay_rows *rows, int column)
+double as_rows_real(struct as_rows *rows, int column)
 {
     return sqlite3_column_double(rows->statement, column);
 }
 
-const char *assay_rows_stored_text(struct assay_rows *rows, int column)
+const char *as_rows_stored_text(struct as_rows *rows, int column)
 {
     return (const char *)sqlite3_column_text(rows->statement, column);
 }
 
-const char *assay_rows_text(struct assay_rows *rows, int column)
+const char *as_rows_text(struct as_rows *rows, int column)
 {
-    const char *text = assay_rows_stored_text(rows, column);
+    const char *text = as_rows_stored_text(rows, column);
 
     if (!rows->shown || !text)
         return text;
@@ -251,7 +251,7 @@ const char *assay_rows_text(struct assay_rows *rows, int column)
     return rows->shown[column].failed ? "" : as_str_z(&rows->shown[column]);
 }
 
-const void *assay_rows_blob(struct assay_rows *rows, int column, size_t *size_b)
+const void *as_rows_blob(struct as_rows *rows, int column, size_t *size_b)
 {
     const void *p = sqlite3_column_blob(rows->statement, column);
 

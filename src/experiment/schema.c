@@ -11,7 +11,7 @@
 #include "experiment/internal.h"
 #include "experiment/model.h"
 
-int assay_experiment_schema(void)
+int as_experiment_schema(void)
 {
     return as_schema_version;
 }
@@ -31,7 +31,7 @@ static bool is_same_object(const struct as_model_object *wanted, sqlite3_stmt *o
 }
 
 /* Returns true if the object is v_values as assay makes it for the present metric sets. */
-static bool is_values(struct assay_experiment *experiment, sqlite3_stmt *object)
+static bool is_values(struct as_experiment *experiment, sqlite3_stmt *object)
 {
     const char *name = (const char *)sqlite3_column_text(object, 1);
     const char *sql = (const char *)sqlite3_column_text(object, 3);
@@ -63,10 +63,9 @@ static bool is_harmless(sqlite3_stmt *object)
     return false;
 }
 
-static int not_ours(const struct assay_experiment *experiment, const char *what,
-                    struct assay_error *err)
+static int not_ours(const struct as_experiment *experiment, const char *what, struct as_error *err)
 {
-    return as_error_set(err, ASSAY_ERR_CORRUPT,
+    return as_error_set(err, AS_ERR_CORRUPT,
                         "%s: not an experiment of this assay: '%.60s' of its database differs; "
                         "use the build that wrote it, or record it again. Do not trust an "
                         "experiment of unknown origin",
@@ -75,8 +74,8 @@ static int not_ours(const struct assay_experiment *experiment, const char *what,
 
 /* Compares both listings, which have the same order. All objects of the model must be there, and
  * other objects must be harmless. Sets `has_more` if there are others. */
-static int compare_schemas(struct assay_experiment *experiment, const struct as_model *model,
-                           sqlite3_stmt *listing, bool *has_more, struct assay_error *err)
+static int compare_schemas(struct as_experiment *experiment, const struct as_model *model,
+                           sqlite3_stmt *listing, bool *has_more, struct as_error *err)
 {
     size_t at = 0;
     int code;
@@ -97,7 +96,7 @@ static int compare_schemas(struct assay_experiment *experiment, const struct as_
 
 /* Refuses views and computed columns in place of metric sets, because v_values reads the sets.
  * The names in sqlite_schema may lie, so pragma_table_list is used, although it reads each view. */
-static int check_sets(struct assay_experiment *experiment, struct assay_error *err)
+static int check_sets(struct as_experiment *experiment, struct as_error *err)
 {
     int64_t found;
 
@@ -114,8 +113,8 @@ static int check_sets(struct assay_experiment *experiment, struct assay_error *e
  * rely on texts. A missing number reads as 0, so numbers are not checked. The large tables have no
  * texts.
  */
-static int check_texts(struct assay_experiment *experiment, const struct as_model *model,
-                       struct assay_error *err)
+static int check_texts(struct as_experiment *experiment, const struct as_model *model,
+                       struct as_error *err)
 {
     for (size_t i = 0; i < model->check_n; i++) {
         const struct as_model_check *check = &model->check[i];
@@ -123,14 +122,14 @@ static int check_texts(struct assay_experiment *experiment, const struct as_mode
 
         AS_TRY(as_sql_integer(experiment, check->sql, &found, err));
         if (found)
-            return as_error_set(err, ASSAY_ERR_CORRUPT,
+            return as_error_set(err, AS_ERR_CORRUPT,
                                 "%s: damaged: a text is missing in table '%s'; restore a backup",
                                 experiment->path, check->table);
     }
     return 0;
 }
 
-static int check_objects(struct assay_experiment *experiment, struct assay_error *err)
+static int check_objects(struct as_experiment *experiment, struct as_error *err)
 {
     const struct as_model *model;
     sqlite3_stmt *listing = NULL;
@@ -150,31 +149,31 @@ static int check_objects(struct assay_experiment *experiment, struct assay_error
 
 /* ---- Versions ---------------------------------------------------------------------------- */
 
-int as_schema_check(struct assay_experiment *experiment, struct assay_error *err)
+int as_schema_check(struct as_experiment *experiment, struct as_error *err)
 {
     int64_t application, schema;
 
     AS_TRY(as_sql_integer(experiment, "PRAGMA application_id", &application, err));
     AS_TRY(as_sql_integer(experiment, "PRAGMA user_version", &schema, err));
     if (application == AS_SCHEMA_FORMER)
-        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+        return as_error_set(err, AS_ERR_UNSUPPORTED,
                             "%s: written by an assay before the first release, which is no longer "
                             "supported; record it again",
                             experiment->path);
     if (application != AS_SCHEMA_APPLICATION || schema < 1)
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: not an experiment: its database is incomplete; use a directory "
                             "that assay created",
                             experiment->db_path);
     if (schema > as_schema_version)
-        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+        return as_error_set(err, AS_ERR_UNSUPPORTED,
                             "%s: written by a newer assay: schema %lld, supported up to %d; use a "
                             "newer assay",
                             experiment->path, (long long)schema, as_schema_version);
     return check_objects(experiment, err);
 }
 
-int as_schema_make(struct assay_experiment *experiment, struct assay_error *err)
+int as_schema_make(struct as_experiment *experiment, struct as_error *err)
 {
     static const char what[] = "making its tables";
     struct as_str end = {0};

@@ -19,12 +19,12 @@
 
 static bool are_kept; /* written before threads start */
 
-void assay_secrets_keep(bool keep)
+void as_secrets_keep(bool keep)
 {
     are_kept = keep;
 }
 
-bool assay_secrets_are_in(const char *text)
+bool as_secrets_are_in(const char *text)
 {
     return text && strstr(text, AS_SECRETS_WORD);
 }

@@ -15,7 +15,7 @@
 /* Patterns of secret names, and of names that are exceptions; each list ends with NULL. */
 extern const char *const as_secrets_secret[], *const as_secrets_plain[];
 
-/* Returns true if values of this name are secrets; always false after assay_secrets_keep(true). */
+/* Returns true if values of this name are secrets; always false after as_secrets_keep(true). */
 bool as_secrets_is_name(struct as_view name);
 
 /*

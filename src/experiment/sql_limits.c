@@ -17,7 +17,7 @@
 /* bytes; matching takes time proportional to the product of both lengths */
 #define LIKE_PATTERN_B 1000
 
-_Static_assert(_Generic((sig_atomic_t)0, int : 1, default : 0), "assay_sql_limits.interrupted");
+_Static_assert(_Generic((sig_atomic_t)0, int : 1, default : 0), "as_sql_limits.interrupted");
 
 /* ---- Memory ------------------------------------------------------------------------------ */
 
@@ -85,7 +85,7 @@ void as_limits_install(void)
     sqlite3_config(SQLITE_CONFIG_MALLOC, &limited);
 }
 
-uint64_t assay_sql_memory(void)
+uint64_t as_sql_memory(void)
 {
     const int64_t held_b = atomic_load_explicit(&heap.held_b, memory_order_relaxed);
 
@@ -94,27 +94,27 @@ uint64_t assay_sql_memory(void)
 
 /* ---- Time -------------------------------------------------------------------------------- */
 
-static bool is_interrupted(const struct assay_sql_limits *limits)
+static bool is_interrupted(const struct as_sql_limits *limits)
 {
     return limits->interrupted && *limits->interrupted;
 }
 
-static bool is_late(const struct assay_sql_limits *limits)
+static bool is_late(const struct as_sql_limits *limits)
 {
     return limits->deadline_ns && as_monotonic_ns() > limits->deadline_ns;
 }
 
 static int look_at_limits(void *context)
 {
-    const struct assay_sql_limits *limits = context;
+    const struct as_sql_limits *limits = context;
 
     return is_interrupted(limits) || is_late(limits);
 }
 
 /* ---- One connection ---------------------------------------------------------------------- */
 
-int assay_experiment_limit_sql(struct assay_experiment *experiment,
-                               const struct assay_sql_limits *limits, struct assay_error *err)
+int as_experiment_limit_sql(struct as_experiment *experiment, const struct as_sql_limits *limits,
+                            struct as_error *err)
 {
     AS_TRY(as_sql_run(experiment, "PRAGMA temp_store = MEMORY", "setting its limits", err));
     experiment->limits = *limits;
@@ -125,9 +125,9 @@ int assay_experiment_limit_sql(struct assay_experiment *experiment,
     return 0;
 }
 
-void as_limits_enter(const struct assay_experiment *experiment)
+void as_limits_enter(const struct as_experiment *experiment)
 {
-    const struct assay_sql_limits *limits = &experiment->limits;
+    const struct as_sql_limits *limits = &experiment->limits;
     int64_t left_b = (int64_t)limits->memory_b;
 
     if (!experiment->has_limits || !limits->memory_b)
@@ -138,25 +138,25 @@ void as_limits_enter(const struct assay_experiment *experiment)
     atomic_store(&heap.limit_b, left_b > 0 ? left_b : 1);
 }
 
-void as_limits_leave(const struct assay_experiment *experiment)
+void as_limits_leave(const struct as_experiment *experiment)
 {
     if (experiment->has_limits)
         atomic_store(&heap.limit_b, 0);
 }
 
-int as_limits_failure(const struct assay_experiment *experiment, int code, struct assay_error *err)
+int as_limits_failure(const struct as_experiment *experiment, int code, struct as_error *err)
 {
-    const struct assay_sql_limits *limits = &experiment->limits;
+    const struct as_sql_limits *limits = &experiment->limits;
 
     if (!experiment->has_limits)
         return 0;
     if ((code & 0xff) == SQLITE_INTERRUPT && is_interrupted(limits))
-        return as_error_set(err, ASSAY_ERR_LIMIT, "SQL: interrupted");
+        return as_error_set(err, AS_ERR_LIMIT, "SQL: interrupted");
     if ((code & 0xff) == SQLITE_INTERRUPT)
-        return as_error_set(err, ASSAY_ERR_LIMIT,
+        return as_error_set(err, AS_ERR_LIMIT,
                             "SQL: stopped at the time limit; raise --time-limit");
     if ((code & 0xff) == SQLITE_NOMEM && atomic_load(&heap.is_refused))
-        return as_error_set(err, ASSAY_ERR_NOMEM,
+        return as_error_set(err, AS_ERR_NOMEM,
                             "SQL: stopped: needs more than %" PRIu64
                             " MiB of memory; raise --memory-limit",
                             limits->memory_b >> 20);

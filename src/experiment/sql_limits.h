@@ -8,10 +8,10 @@
 /* Installs the counting allocator. Call it before the first use of SQLite. */
 void as_limits_install(void);
 /* Set and remove the memory limit around one use of SQLite. Without limits they do nothing. */
-void as_limits_enter(const struct assay_experiment *experiment);
-void as_limits_leave(const struct assay_experiment *experiment);
+void as_limits_enter(const struct as_experiment *experiment);
+void as_limits_leave(const struct as_experiment *experiment);
 /* Sets the message if a limit caused the result `code` of SQLite. Returns LIMIT (time, Ctrl-C),
  * NOMEM (memory), or 0 if no limit was reached. */
-int as_limits_failure(const struct assay_experiment *experiment, int code, struct assay_error *err);
+int as_limits_failure(const struct as_experiment *experiment, int code, struct as_error *err);
 
 #endif

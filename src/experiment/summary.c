@@ -21,20 +21,20 @@ static void total_add(struct as_total *total, const struct as_sums *sums)
     as_moments_add(&total->spread, (double)time_ns);
 }
 
-static enum assay_object_kind kind_of(const struct as_summary *s, size_t object)
+static enum as_object_kind kind_of(const struct as_summary *s, size_t object)
 {
-    int kind = ASSAY_OBJECT_MODULE;
+    int kind = AS_OBJECT_MODULE;
 
     while (object >= s->base[kind + 1])
         kind++;
-    return (enum assay_object_kind)kind;
+    return (enum as_object_kind)kind;
 }
 
 /* Returns true for kinds with a time per thread: reports show their load distribution. */
-static bool keeps_threads(enum assay_object_kind kind)
+static bool keeps_threads(enum as_object_kind kind)
 {
-    return kind == ASSAY_OBJECT_MODULE || kind == ASSAY_OBJECT_FUNCTION ||
-           kind == ASSAY_OBJECT_LOOP || kind == ASSAY_OBJECT_CATEGORY || kind == ASSAY_OBJECT_FRAME;
+    return kind == AS_OBJECT_MODULE || kind == AS_OBJECT_FUNCTION || kind == AS_OBJECT_LOOP ||
+           kind == AS_OBJECT_CATEGORY || kind == AS_OBJECT_FRAME;
 }
 
 static void bind_sums(sqlite3_stmt *statement, int at, const struct as_sums *it)
@@ -46,15 +46,15 @@ static void bind_sums(sqlite3_stmt *statement, int at, const struct as_sums *it)
         sqlite3_bind_int64(statement, at + i, value[i]);
 }
 
-static void bind_kind(sqlite3_stmt *statement, int at, enum assay_object_kind kind)
+static void bind_kind(sqlite3_stmt *statement, int at, enum as_object_kind kind)
 {
-    sqlite3_bind_text(statement, at, assay_object_word(kind), -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, at, as_object_word(kind), -1, SQLITE_STATIC);
 }
 
-static int end_thread(struct as_summary *s, int64_t thread_id, struct assay_error *err)
+static int end_thread(struct as_summary *s, int64_t thread_id, struct as_error *err)
 {
     as_vec_foreach (&s->touched, it) {
-        const enum assay_object_kind kind = kind_of(s, *it);
+        const enum as_object_kind kind = kind_of(s, *it);
         struct as_sums *sums = &s->thread[*it];
 
         total_add(&s->total[*it], sums);
@@ -74,9 +74,8 @@ static int end_thread(struct as_summary *s, int64_t thread_id, struct assay_erro
     return 0;
 }
 
-static int write_total(struct as_summary *s, enum assay_object_kind kind, int64_t id,
-                       const struct as_total *it, const struct as_total *run,
-                       struct assay_error *err)
+static int write_total(struct as_summary *s, enum as_object_kind kind, int64_t id,
+                       const struct as_total *it, const struct as_total *run, struct as_error *err)
 {
     const double whole_ns = (double)run->sums.exclusive_ns, n = (double)run->sums.exclusive_n;
     const double exclusive = whole_ns > 0 ? (double)it->sums.exclusive_ns / whole_ns : 0;
@@ -100,15 +99,14 @@ static int write_total(struct as_summary *s, enum assay_object_kind kind, int64_
         sqlite3_bind_int64(s->write, 21, it->category);
     else
         sqlite3_bind_null(s->write, 21);
-    sqlite3_bind_int(s->write, 22, it->sums.inclusive_n < ASSAY_FEW_SAMPLES);
+    sqlite3_bind_int(s->write, 22, it->sums.inclusive_n < AS_FEW_SAMPLES);
     return as_sql_insert(s->experiment, s->write, "writing summaries", NULL, err);
 }
 
-static int write_object(struct as_summary *s, enum assay_object_kind kind, int64_t id,
-                        const struct as_total *it, const struct as_total *run,
-                        struct assay_error *err)
+static int write_object(struct as_summary *s, enum as_object_kind kind, int64_t id,
+                        const struct as_total *it, const struct as_total *run, struct as_error *err)
 {
-    if (kind != ASSAY_OBJECT_CALLPATH && kind != ASSAY_OBJECT_BLOCK)
+    if (kind != AS_OBJECT_CALLPATH && kind != AS_OBJECT_BLOCK)
         return write_total(s, kind, id, it, run, err);
     return as_sum_rows_add(&s->rows, kind, id, &it->sums, (int64_t)it->spread.n) < 0
                ? as_error_nomem(err, s->experiment->db_path)
@@ -130,35 +128,35 @@ static void choose_categories(struct as_summary *s)
     }
 }
 
-static int write_totals(struct as_summary *s, const struct as_total *run, struct assay_error *err)
+static int write_totals(struct as_summary *s, const struct as_total *run, struct as_error *err)
 {
     choose_categories(s);
-    for (int kind = ASSAY_OBJECT_MODULE; kind <= ASSAY_OBJECT_FRAME; kind++)
+    for (int kind = AS_OBJECT_MODULE; kind <= AS_OBJECT_FRAME; kind++)
         for (size_t i = s->base[kind]; i < s->base[kind + 1]; i++)
             if (s->total[i].spread.n > 0) {
                 const int64_t id = (int64_t)(i - s->base[kind]);
 
-                AS_TRY(write_object(s, (enum assay_object_kind)kind, id, &s->total[i], run, err));
+                AS_TRY(write_object(s, (enum as_object_kind)kind, id, &s->total[i], run, err));
             }
     AS_TRY(as_sum_rows_write(&s->rows, s->experiment, &run->sums, err));
-    return write_total(s, ASSAY_OBJECT_RUN, s->run_id, run, run, err);
+    return write_total(s, AS_OBJECT_RUN, s->run_id, run, run, err);
 }
 
 /* ---- One run ----------------------------------------------------------------------------- */
 
-static int set_up(struct as_summary *s, struct assay_error *err)
+static int set_up(struct as_summary *s, struct as_error *err)
 {
-    const size_t path_end = s->tables.id_end[ASSAY_OBJECT_CALLPATH] + 1;
+    const size_t path_end = s->tables.id_end[AS_OBJECT_CALLPATH] + 1;
     struct as_arena *arena = &s->tables.arena;
     size_t n = 0;
 
-    for (int kind = 0; kind <= ASSAY_OBJECT_FRAME; kind++) {
+    for (int kind = 0; kind <= AS_OBJECT_FRAME; kind++) {
         s->base[kind] = n;
         n += s->tables.id_end[kind];
     }
-    s->base[ASSAY_OBJECT_FRAME + 1] = n;
+    s->base[AS_OBJECT_FRAME + 1] = n;
     if (n >= UINT32_MAX)
-        return as_error_set(err, ASSAY_ERR_LIMIT, "%s: has too many objects for the summary",
+        return as_error_set(err, AS_ERR_LIMIT, "%s: has too many objects for the summary",
                             s->experiment->db_path);
     s->thread = as_arena_array(arena, struct as_sums, n + 1);
     s->total = as_arena_array(arena, struct as_total, n + 1);
@@ -186,9 +184,9 @@ static int set_up(struct as_summary *s, struct assay_error *err)
         &s->write, err);
 }
 
-static int list_threads(struct as_summary *s, struct assay_error *err)
+static int list_threads(struct as_summary *s, struct as_error *err)
 {
-    struct assay_experiment *experiment = s->experiment;
+    struct as_experiment *experiment = s->experiment;
     sqlite3_stmt *threads = NULL;
     int code, rc;
 
@@ -212,7 +210,7 @@ static int list_threads(struct as_summary *s, struct assay_error *err)
 }
 
 /* Writes the totals of threads and processes, which are objects too. */
-static int write_threads(struct as_summary *s, const struct as_total *run, struct assay_error *err)
+static int write_threads(struct as_summary *s, const struct as_total *run, struct as_error *err)
 {
     struct as_total process = {0};
 
@@ -222,16 +220,16 @@ static int write_threads(struct as_summary *s, const struct as_total *run, struc
 
         total_add(&thread, &it->sums);
         total_add(&process, &it->sums);
-        AS_TRY(write_total(s, ASSAY_OBJECT_THREAD, it->thread_id, &thread, run, err));
+        AS_TRY(write_total(s, AS_OBJECT_THREAD, it->thread_id, &thread, run, err));
         if (i + 1 < s->threads.n && s->threads.at[i + 1].process_id == it->process_id)
             continue;
-        AS_TRY(write_total(s, ASSAY_OBJECT_PROCESS, it->process_id, &process, run, err));
+        AS_TRY(write_total(s, AS_OBJECT_PROCESS, it->process_id, &process, run, err));
         process = (struct as_total){0};
     }
     return 0;
 }
 
-static int add_run(struct as_summary *s, struct assay_error *err)
+static int add_run(struct as_summary *s, struct as_error *err)
 {
     struct as_total run = {0};
 
@@ -248,7 +246,7 @@ static int add_run(struct as_summary *s, struct assay_error *err)
     return as_roles_set(s->experiment, s->run_id, err);
 }
 
-static int clear(struct as_summary *s, struct assay_error *err)
+static int clear(struct as_summary *s, struct as_error *err)
 {
     char sql[320];
 
@@ -281,13 +279,12 @@ static void tear_down(struct as_summary *s)
     as_tables_fini(&s->tables);
 }
 
-int assay_experiment_summarise(struct assay_experiment *experiment, int64_t run_id,
-                               struct assay_error *err)
+int as_experiment_summarise(struct as_experiment *experiment, int64_t run_id, struct as_error *err)
 {
     struct as_summary s = {.experiment = experiment, .run_id = run_id};
     int rc;
 
-    AS_TRY(assay_experiment_begin(experiment, err));
+    AS_TRY(as_experiment_begin(experiment, err));
     as_map_u64_init(&s.category_of);
     as_sum_rows_init(&s.rows, run_id);
     rc = clear(&s, err);
@@ -295,7 +292,7 @@ int assay_experiment_summarise(struct assay_experiment *experiment, int64_t run_
         rc = add_run(&s, err);
     tear_down(&s);
     if (rc == 0)
-        return assay_experiment_commit(experiment, err);
-    assay_experiment_rollback(experiment);
+        return as_experiment_commit(experiment, err);
+    as_experiment_rollback(experiment);
     return rc;
 }

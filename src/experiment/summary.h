@@ -19,7 +19,7 @@ struct as_path_node {
     uint32_t last;  /* preorder number of its last descendant */
 };
 
-struct as_place {
+struct as_summary_place {
     uint32_t loop, block, line, inlining;
 };
 
@@ -31,7 +31,7 @@ struct as_inlining_node {
 struct as_tables {
     struct as_arena arena;
     struct as_path_node *path;
-    struct as_place *location;
+    struct as_summary_place *location;
     uint32_t *function_module;
     uint32_t *loop_parent;
     struct as_inlining_node *inlining;
@@ -40,7 +40,7 @@ struct as_tables {
     struct as_map_u64 inlined_category; /* as_inlined_category_key -> category */
     uint32_t *at;                       /* path by preorder number */
     /* Largest id + 1 of each kind of object that has sums. */
-    size_t id_end[ASSAY_OBJECT_FRAME + 1];
+    size_t id_end[AS_OBJECT_FRAME + 1];
     size_t location_end, inlining_end;
     bool no_memory; /* memory ran out while loading */
 };
@@ -52,8 +52,8 @@ static inline uint64_t as_inlined_category_key(uint32_t category, uint32_t inlin
 
 /* Loads all tables. Errors: NOMEM, LIMIT (more than 2^32 rows), CORRUPT (a cycle), those of
  * reading. */
-int as_tables_load(struct assay_experiment *experiment, struct as_tables *tables,
-                   struct assay_error *err);
+int as_tables_load(struct as_experiment *experiment, struct as_tables *tables,
+                   struct as_error *err);
 void as_tables_fini(struct as_tables *tables);
 
 struct as_sums {
@@ -95,12 +95,12 @@ struct as_sum_rows {
 
 void as_sum_rows_init(struct as_sum_rows *rows, int64_t run_id);
 void as_sum_rows_fini(struct as_sum_rows *rows);
-/* Adds the sums of a call path or block. Returns 0 or ASSAY_ERR_NOMEM. */
-int as_sum_rows_add(struct as_sum_rows *rows, enum assay_object_kind kind, int64_t id,
+/* Adds the sums of a call path or block. Returns 0 or AS_ERR_NOMEM. */
+int as_sum_rows_add(struct as_sum_rows *rows, enum as_object_kind kind, int64_t id,
                     const struct as_sums *sums, int64_t thread_n);
 /* Writes all rows; `run` holds the sums of the whole run. */
-int as_sum_rows_write(struct as_sum_rows *rows, struct assay_experiment *experiment,
-                      const struct as_sums *run, struct assay_error *err);
+int as_sum_rows_write(struct as_sum_rows *rows, struct as_experiment *experiment,
+                      const struct as_sums *run, struct as_error *err);
 
 /* ---- summary_thread.c ---- */
 
@@ -136,12 +136,12 @@ struct as_by_category {
 };
 
 struct as_summary {
-    struct assay_experiment *experiment;
+    struct as_experiment *experiment;
     int64_t run_id;
     struct as_tables tables;
-    size_t base[ASSAY_OBJECT_FRAME + 2]; /* first index of each kind; the last one is the end */
-    struct as_sums *thread;              /* by object index: sums of the current thread */
-    struct as_total *total;              /* by object index */
+    size_t base[AS_OBJECT_FRAME + 2]; /* first index of each kind; the last one is the end */
+    struct as_sums *thread;           /* by object index: sums of the current thread */
+    struct as_total *total;           /* by object index */
     /* by object index: how often it is on the current call path */
     uint32_t *standing;
     bool *is_touched;
@@ -166,6 +166,6 @@ struct as_summary {
  * `touched`, and adds the time of their categories. `own` receives the sums of the thread itself.
  */
 int as_summary_walk(struct as_summary *s, int64_t thread_id, struct as_sums *own,
-                    struct assay_error *err);
+                    struct as_error *err);
 
 #endif

@@ -33,15 +33,14 @@ static int add_share(struct as_sum_rows *rows, int64_t time_ns)
     return as_map_u64_put(&rows->has_share, (uint64_t)time_ns, 1);
 }
 
-int as_sum_rows_add(struct as_sum_rows *rows, enum assay_object_kind kind, int64_t id,
+int as_sum_rows_add(struct as_sum_rows *rows, enum as_object_kind kind, int64_t id,
                     const struct as_sums *sums, int64_t thread_n)
 {
     const struct as_sum_row row = {rows->run_id, id, *sums, thread_n};
 
     AS_TRY(add_share(rows, sums->exclusive_ns));
     AS_TRY(add_share(rows, sums->inclusive_ns));
-    return kind == ASSAY_OBJECT_BLOCK ? as_vec_push(&rows->block, row)
-                                      : as_vec_push(&rows->path, row);
+    return kind == AS_OBJECT_BLOCK ? as_vec_push(&rows->block, row) : as_vec_push(&rows->path, row);
 }
 
 #define SUMS(member, of)                                                                           \
@@ -68,8 +67,8 @@ static const struct as_row_column share_columns[] = {
     {"high", AS_ROW_REAL, offsetof(struct as_share_row, high)},
 };
 
-static int write_all(struct assay_experiment *experiment, const struct as_bulk *bulk,
-                     struct assay_error *err)
+static int write_all(struct as_experiment *experiment, const struct as_bulk *bulk,
+                     struct as_error *err)
 {
     struct as_bulk it = *bulk;
 
@@ -77,8 +76,8 @@ static int write_all(struct assay_experiment *experiment, const struct as_bulk *
     return as_bulk_add(experiment, &it, err);
 }
 
-int as_sum_rows_write(struct as_sum_rows *rows, struct assay_experiment *experiment,
-                      const struct as_sums *run, struct assay_error *err)
+int as_sum_rows_write(struct as_sum_rows *rows, struct as_experiment *experiment,
+                      const struct as_sums *run, struct as_error *err)
 {
     const double whole_ns = (double)run->exclusive_ns, n = (double)run->exclusive_n;
 

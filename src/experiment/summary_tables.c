@@ -9,8 +9,8 @@
 
 static const char reading[] = "reading what its samples belong to";
 
-static int end_of(struct assay_experiment *experiment, const char *table, size_t *end,
-                  struct assay_error *err)
+static int end_of(struct as_experiment *experiment, const char *table, size_t *end,
+                  struct as_error *err)
 {
     char sql[128];
     int64_t most = 0;
@@ -18,15 +18,15 @@ static int end_of(struct assay_experiment *experiment, const char *table, size_t
     sqlite3_snprintf(sizeof sql, sql, "SELECT max(%s_id) FROM %s", table, table);
     AS_TRY(as_sql_integer(experiment, sql, &most, err));
     if (most < 0 || most >= UINT32_MAX)
-        return as_error_set(err, ASSAY_ERR_LIMIT, "%s: table %s has too many rows for the summary",
+        return as_error_set(err, AS_ERR_LIMIT, "%s: table %s has too many rows for the summary",
                             experiment->db_path, table);
     *end = (size_t)most + 1;
     return 0;
 }
 
 /* Calls `take` with each row of up to six ids. */
-static int each_row(struct assay_experiment *experiment, const char *sql, struct as_tables *tables,
-                    void (*take)(struct as_tables *, const uint32_t *id), struct assay_error *err)
+static int each_row(struct as_experiment *experiment, const char *sql, struct as_tables *tables,
+                    void (*take)(struct as_tables *, const uint32_t *id), struct as_error *err)
 {
     sqlite3_stmt *s = NULL;
     uint32_t id[6] = {0};
@@ -60,7 +60,7 @@ static void store_loop_parent(struct as_tables *tables, const uint32_t *id)
 static void store_location_place(struct as_tables *tables, const uint32_t *id)
 {
     tables->location[id[0]] =
-        (struct as_place){.loop = id[1], .block = id[2], .line = id[3], .inlining = id[4]};
+        (struct as_summary_place){.loop = id[1], .block = id[2], .line = id[3], .inlining = id[4]};
     tables->has_frame[id[5]] |= id[4] != 0;
 }
 
@@ -88,10 +88,9 @@ static void store_path_node(struct as_tables *tables, const uint32_t *id)
  * Numbers the paths in preorder without recursion. The parent of a path may have any id. Subtree
  * sizes are therefore found from the leaves, by counting down the children of each path.
  */
-static int number_paths(struct assay_experiment *experiment, struct as_tables *t,
-                        struct assay_error *err)
+static int number_paths(struct as_experiment *experiment, struct as_tables *t, struct as_error *err)
 {
-    const size_t end = t->id_end[ASSAY_OBJECT_CALLPATH];
+    const size_t end = t->id_end[AS_OBJECT_CALLPATH];
     uint32_t *child_n = as_arena_array(&t->arena, uint32_t, end);
     uint32_t *size = as_arena_array(&t->arena, uint32_t, end);
     uint32_t *order = as_arena_array(&t->arena, uint32_t, end);
@@ -116,7 +115,7 @@ static int number_paths(struct assay_experiment *experiment, struct as_tables *t
             order[n++] = parent;
     }
     if (n != all)
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: damaged: its call paths form a circle; restore a backup",
                             experiment->db_path);
     /* Parents before children. `last` of a parent is the last number given to its children so
@@ -134,37 +133,35 @@ static int number_paths(struct assay_experiment *experiment, struct as_tables *t
     return 0;
 }
 
-static int make_tables(struct assay_experiment *experiment, struct as_tables *t,
-                       struct assay_error *err)
+static int make_tables(struct as_experiment *experiment, struct as_tables *t, struct as_error *err)
 {
     static const struct {
-        enum assay_object_kind kind;
+        enum as_object_kind kind;
         const char *table;
     } by[] = {
-        {ASSAY_OBJECT_MODULE, "module"},     {ASSAY_OBJECT_FUNCTION, "function"},
-        {ASSAY_OBJECT_LOOP, "loop"},         {ASSAY_OBJECT_BLOCK, "block"},
-        {ASSAY_OBJECT_LINE, "line"},         {ASSAY_OBJECT_CALLPATH, "callpath"},
-        {ASSAY_OBJECT_CATEGORY, "category"}, {ASSAY_OBJECT_FRAME, "function"},
+        {AS_OBJECT_MODULE, "module"},     {AS_OBJECT_FUNCTION, "function"},
+        {AS_OBJECT_LOOP, "loop"},         {AS_OBJECT_BLOCK, "block"},
+        {AS_OBJECT_LINE, "line"},         {AS_OBJECT_CALLPATH, "callpath"},
+        {AS_OBJECT_CATEGORY, "category"}, {AS_OBJECT_FRAME, "function"},
     };
 
     for (size_t i = 0; i < sizeof by / sizeof *by; i++)
         AS_TRY(end_of(experiment, by[i].table, &t->id_end[by[i].kind], err));
     AS_TRY(end_of(experiment, "location", &t->location_end, err));
     AS_TRY(end_of(experiment, "inlining", &t->inlining_end, err));
-    t->path = as_arena_array(&t->arena, struct as_path_node, t->id_end[ASSAY_OBJECT_CALLPATH]);
-    t->location = as_arena_array(&t->arena, struct as_place, t->location_end);
-    t->function_module = as_arena_array(&t->arena, uint32_t, t->id_end[ASSAY_OBJECT_FUNCTION]);
-    t->loop_parent = as_arena_array(&t->arena, uint32_t, t->id_end[ASSAY_OBJECT_LOOP]);
+    t->path = as_arena_array(&t->arena, struct as_path_node, t->id_end[AS_OBJECT_CALLPATH]);
+    t->location = as_arena_array(&t->arena, struct as_summary_place, t->location_end);
+    t->function_module = as_arena_array(&t->arena, uint32_t, t->id_end[AS_OBJECT_FUNCTION]);
+    t->loop_parent = as_arena_array(&t->arena, uint32_t, t->id_end[AS_OBJECT_LOOP]);
     t->inlining = as_arena_array(&t->arena, struct as_inlining_node, t->inlining_end);
-    t->has_frame = as_arena_array(&t->arena, bool, t->id_end[ASSAY_OBJECT_FUNCTION]);
+    t->has_frame = as_arena_array(&t->arena, bool, t->id_end[AS_OBJECT_FUNCTION]);
     if (!t->path || !t->location || !t->function_module || !t->loop_parent || !t->inlining ||
         !t->has_frame)
         return as_error_nomem(err, experiment->db_path);
     return 0;
 }
 
-int as_tables_load(struct assay_experiment *experiment, struct as_tables *t,
-                   struct assay_error *err)
+int as_tables_load(struct as_experiment *experiment, struct as_tables *t, struct as_error *err)
 {
     as_arena_init(&t->arena);
     as_map_u64_init(&t->inlined_category);

@@ -10,7 +10,7 @@
 
 #include "experiment/summary.h"
 
-static uint32_t index_of(const struct as_summary *s, enum assay_object_kind kind, uint32_t id)
+static uint32_t index_of(const struct as_summary *s, enum as_object_kind kind, uint32_t id)
 {
     return (uint32_t)(s->base[kind] + id);
 }
@@ -27,7 +27,7 @@ static struct as_sums *touch(struct as_summary *s, uint32_t object)
 }
 
 /* Adds an object to the current path; the first time opens it. */
-static void enter_object(struct as_summary *s, enum assay_object_kind kind, uint32_t id)
+static void enter_object(struct as_summary *s, enum as_object_kind kind, uint32_t id)
 {
     const uint32_t object = index_of(s, kind, id);
 
@@ -38,14 +38,14 @@ static void enter_object(struct as_summary *s, enum assay_object_kind kind, uint
     s->no_memory |= as_vec_push(&s->entered, object) < 0;
 }
 
-static void enter_place(struct as_summary *s, const struct as_place *place)
+static void enter_place(struct as_summary *s, const struct as_summary_place *place)
 {
-    enter_object(s, ASSAY_OBJECT_BLOCK, place->block);
-    enter_object(s, ASSAY_OBJECT_LINE, place->line);
+    enter_object(s, AS_OBJECT_BLOCK, place->block);
+    enter_object(s, AS_OBJECT_LINE, place->line);
     for (uint32_t loop = place->loop; loop; loop = s->tables.loop_parent[loop])
-        enter_object(s, ASSAY_OBJECT_LOOP, loop);
+        enter_object(s, AS_OBJECT_LOOP, loop);
     for (uint32_t at = place->inlining; at; at = s->tables.inlining[at].parent)
-        enter_object(s, ASSAY_OBJECT_FRAME, s->tables.inlining[at].inlined);
+        enter_object(s, AS_OBJECT_FRAME, s->tables.inlining[at].inlined);
 }
 
 /* Removes objects from the current path down to the given lengths. Closed objects get `sums` as
@@ -63,7 +63,7 @@ static void leave(struct as_summary *s, size_t opened, size_t entered, const str
     }
 }
 
-static void add_exclusive(struct as_summary *s, enum assay_object_kind kind, uint32_t id,
+static void add_exclusive(struct as_summary *s, enum as_object_kind kind, uint32_t id,
                           const struct as_sums *sums)
 {
     struct as_sums *to;
@@ -76,7 +76,7 @@ static void add_exclusive(struct as_summary *s, enum assay_object_kind kind, uin
     to->blocked_ns += sums->blocked_ns;
 }
 
-static void add_category(struct as_summary *s, enum assay_object_kind kind, uint32_t id,
+static void add_category(struct as_summary *s, enum as_object_kind kind, uint32_t id,
                          uint32_t category, int64_t time_ns)
 {
     const uint32_t object = index_of(s, kind, id);
@@ -106,7 +106,7 @@ static uint32_t frame_of(const struct as_summary *s, uint32_t function)
 
 /* Returns the category of the time at a place in a frame of `category`. */
 static uint32_t category_at(const struct as_summary *s, uint32_t category,
-                            const struct as_place *place)
+                            const struct as_summary_place *place)
 {
     const uint32_t inlined =
         place->inlining ? as_map_u64_get(&s->tables.inlined_category,
@@ -122,8 +122,8 @@ static void add_of_category(struct as_summary *s, uint32_t function, uint32_t ca
 {
     if (!category)
         return;
-    as_sums_add(touch(s, index_of(s, ASSAY_OBJECT_CATEGORY, category)), sums);
-    add_category(s, ASSAY_OBJECT_FUNCTION, function, category, sums->exclusive_ns);
+    as_sums_add(touch(s, index_of(s, AS_OBJECT_CATEGORY, category)), sums);
+    add_category(s, AS_OBJECT_FUNCTION, function, category, sums->exclusive_ns);
 }
 
 /* Adds a sample in the top frame; `own` receives the sums in the frame's category. */
@@ -131,7 +131,7 @@ static void add_sample(struct as_summary *s, const struct as_path_node *node,
                        const struct as_summary_sample *it, struct as_sums *self,
                        struct as_sums *own)
 {
-    const struct as_place *place = &s->tables.location[it->location];
+    const struct as_summary_place *place = &s->tables.location[it->location];
     const uint32_t category = category_at(s, node->category, place);
     const uint32_t frame =
         place->inlining ? s->tables.inlining[place->inlining].inlined : frame_of(s, node->function);
@@ -145,12 +145,12 @@ static void add_sample(struct as_summary *s, const struct as_path_node *node,
         sums.exclusive_ns = sums.inclusive_ns = it->time_ns;
     }
     as_sums_add(self, &sums);
-    add_exclusive(s, ASSAY_OBJECT_BLOCK, place->block, &sums);
-    add_exclusive(s, ASSAY_OBJECT_LINE, place->line, &sums);
-    add_exclusive(s, ASSAY_OBJECT_LOOP, place->loop, &sums);
-    add_exclusive(s, ASSAY_OBJECT_FRAME, frame, &sums);
-    add_category(s, ASSAY_OBJECT_LOOP, place->loop, category, sums.exclusive_ns);
-    add_category(s, ASSAY_OBJECT_FRAME, frame, category, sums.exclusive_ns);
+    add_exclusive(s, AS_OBJECT_BLOCK, place->block, &sums);
+    add_exclusive(s, AS_OBJECT_LINE, place->line, &sums);
+    add_exclusive(s, AS_OBJECT_LOOP, place->loop, &sums);
+    add_exclusive(s, AS_OBJECT_FRAME, frame, &sums);
+    add_category(s, AS_OBJECT_LOOP, place->loop, category, sums.exclusive_ns);
+    add_category(s, AS_OBJECT_FRAME, frame, category, sums.exclusive_ns);
     if (category == node->category)
         as_sums_add(own, &sums);
     else
@@ -188,17 +188,17 @@ static void add_path(struct as_summary *s, uint32_t number)
     top.entered = s->entered.n;
     if (node->call_location)
         enter_place(s, &s->tables.location[node->call_location]);
-    enter_object(s, ASSAY_OBJECT_FUNCTION, node->function);
-    enter_object(s, ASSAY_OBJECT_FRAME, frame_of(s, node->function));
-    enter_object(s, ASSAY_OBJECT_MODULE, module);
-    enter_object(s, ASSAY_OBJECT_CALLPATH, path);
+    enter_object(s, AS_OBJECT_FUNCTION, node->function);
+    enter_object(s, AS_OBJECT_FRAME, frame_of(s, node->function));
+    enter_object(s, AS_OBJECT_MODULE, module);
+    enter_object(s, AS_OBJECT_CALLPATH, path);
     if (s->no_memory)
         return;
     for (size_t i = s->sample_at[number]; i < s->samples.n && s->samples.at[i].path == path; i++)
         add_sample(s, node, &s->samples.at[i], &self, &own);
-    add_exclusive(s, ASSAY_OBJECT_FUNCTION, node->function, &self);
-    add_exclusive(s, ASSAY_OBJECT_MODULE, module, &self);
-    add_exclusive(s, ASSAY_OBJECT_CALLPATH, path, &self);
+    add_exclusive(s, AS_OBJECT_FUNCTION, node->function, &self);
+    add_exclusive(s, AS_OBJECT_MODULE, module, &self);
+    add_exclusive(s, AS_OBJECT_CALLPATH, path, &self);
     add_of_category(s, node->function, node->category, &own);
     top.sums = self;
     s->no_memory |= as_vec_push(&s->way, top) < 0;
@@ -219,9 +219,9 @@ static void mark_path(struct as_summary *s, uint32_t path)
 }
 
 /* Reads the samples of a thread, sorted by path. */
-static int read_samples(struct as_summary *s, int64_t thread_id, struct assay_error *err)
+static int read_samples(struct as_summary *s, int64_t thread_id, struct as_error *err)
 {
-    struct assay_experiment *experiment = s->experiment;
+    struct as_experiment *experiment = s->experiment;
     int code;
 
     s->samples.n = 0;
@@ -230,7 +230,7 @@ static int read_samples(struct as_summary *s, int64_t thread_id, struct assay_er
         const struct as_summary_sample it = {
             .path = (uint32_t)sqlite3_column_int64(s->read, 0),
             .location = (uint32_t)sqlite3_column_int64(s->read, 1),
-            .blocked = sqlite3_column_int64(s->read, 2) == ASSAY_SAMPLE_BLOCKED,
+            .blocked = sqlite3_column_int64(s->read, 2) == AS_SAMPLE_BLOCKED,
             .n = sqlite3_column_int64(s->read, 3),
             .time_ns = sqlite3_column_int64(s->read, 4),
         };
@@ -250,7 +250,7 @@ static int read_samples(struct as_summary *s, int64_t thread_id, struct assay_er
 }
 
 int as_summary_walk(struct as_summary *s, int64_t thread_id, struct as_sums *own,
-                    struct assay_error *err)
+                    struct as_error *err)
 {
     *own = (struct as_sums){0};
     AS_TRY(read_samples(s, thread_id, err));

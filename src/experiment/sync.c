@@ -56,14 +56,14 @@ static int sync_below(int fd, time_t since_s)
     return number;
 }
 
-int as_sync_runs(const struct assay_experiment *experiment, struct assay_error *err)
+int as_sync_runs(const struct as_experiment *experiment, struct as_error *err)
 {
     const int fd = open(experiment->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const int number = fd < 0 ? errno : sync_below(fd, experiment->opened_s - CLOCK_GRAIN_S);
 
     if (number == 0)
         return 0;
-    return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s; free some space and repeat",
+    return as_error_set(err, AS_ERR_IO, "%s: cannot be written: %s; free some space and repeat",
                         experiment->path, as_foreign_reason(number));
 }
 

@@ -13,95 +13,95 @@
 
 /* ---- Quantities -------------------------------------------------------------------------- */
 
-struct assay_quantity assay_measured(double value, double low, double high, int64_t n)
+struct as_bounded_value as_value_measured(double value, double low, double high, int64_t n)
 {
-    return (struct assay_quantity){value, low, high, n, ASSAY_ORIGIN_MEASURED};
+    return (struct as_bounded_value){value, low, high, n, AS_ORIGIN_MEASURED};
 }
 
-struct assay_quantity assay_exact(double value, int64_t n)
+struct as_bounded_value as_value_exact(double value, int64_t n)
 {
-    return (struct assay_quantity){value, value, value, n, ASSAY_ORIGIN_EXACT};
+    return (struct as_bounded_value){value, value, value, n, AS_ORIGIN_EXACT};
 }
 
-struct assay_quantity assay_derived(double value, double low, double high, int64_t n)
+struct as_bounded_value as_value_derived(double value, double low, double high, int64_t n)
 {
-    return (struct assay_quantity){value, low, high, n, ASSAY_ORIGIN_DERIVED};
+    return (struct as_bounded_value){value, low, high, n, AS_ORIGIN_DERIVED};
 }
 
-struct assay_quantity assay_modelled(double value, double low, double high)
+struct as_bounded_value as_value_modelled(double value, double low, double high)
 {
-    return (struct assay_quantity){value, low, high, 0, ASSAY_ORIGIN_MODELLED};
+    return (struct as_bounded_value){value, low, high, 0, AS_ORIGIN_MODELLED};
 }
 
-struct assay_quantity assay_simulated(double value, double low, double high, int64_t n)
+struct as_bounded_value as_value_simulated(double value, double low, double high, int64_t n)
 {
-    return (struct assay_quantity){value, low, high, n, ASSAY_ORIGIN_SIMULATED};
+    return (struct as_bounded_value){value, low, high, n, AS_ORIGIN_SIMULATED};
 }
 
-struct assay_quantity assay_share(int64_t part, int64_t whole)
+struct as_bounded_value as_value_share(int64_t part, int64_t whole)
 {
     const double share = (double)part / (double)whole;
     const struct as_interval it = as_stat_wilson(share, (double)whole, AS_STAT_LEVEL);
 
-    return assay_measured(share, it.low, it.high, whole);
+    return as_value_measured(share, it.low, it.high, whole);
 }
 
-const char *assay_origin_word(int origin)
+const char *as_origin_word(int origin)
 {
     switch (origin) {
 #define ORIGIN_WORD(name, number, word)                                                            \
     case number:                                                                                   \
         return word;
-        ASSAY_ORIGIN_LIST(ORIGIN_WORD)
+        AS_ORIGIN_LIST(ORIGIN_WORD)
 #undef ORIGIN_WORD
     default:
         return NULL;
     }
 }
 
-int as_quantity_check(const struct assay_quantity *it, const char *of, struct assay_error *err)
+int as_quantity_check(const struct as_bounded_value *it, const char *of, struct as_error *err)
 {
-    if (!assay_origin_word(it->origin))
-        return as_error_set(err, ASSAY_ERR_INTERNAL, "value of %s: has no origin", of);
+    if (!as_origin_word(it->origin))
+        return as_error_set(err, AS_ERR_INTERNAL, "value of %s: has no origin", of);
     if (!isfinite(it->value))
-        return as_error_set(err, ASSAY_ERR_INTERNAL, "value of %s: is not a finite number", of);
+        return as_error_set(err, AS_ERR_INTERNAL, "value of %s: is not a finite number", of);
     if (!(it->low <= it->value && it->value <= it->high))
-        return as_error_set(err, ASSAY_ERR_INTERNAL,
+        return as_error_set(err, AS_ERR_INTERNAL,
                             "value of %s: %g is not within its interval %g to %g", of, it->value,
                             it->low, it->high);
     if (it->n < 0)
-        return as_error_set(err, ASSAY_ERR_INTERNAL, "value of %s: a negative count behind it", of);
+        return as_error_set(err, AS_ERR_INTERNAL, "value of %s: a negative count behind it", of);
     return 0;
 }
 
 /* ---- Objects ----------------------------------------------------------------------------- */
 
-const char *assay_object_word(enum assay_object_kind kind)
+const char *as_object_word(enum as_object_kind kind)
 {
     switch (kind) {
 #define OBJECT_WORD(name, number, word)                                                            \
-    case ASSAY_OBJECT_##name:                                                                      \
+    case AS_OBJECT_##name:                                                                         \
         return word;
-        ASSAY_OBJECT_LIST(OBJECT_WORD)
+        AS_OBJECT_LIST(OBJECT_WORD)
 #undef OBJECT_WORD
     }
     return NULL;
 }
 
-enum assay_object_kind assay_object_kind_of(const char *word)
+enum as_object_kind as_object_kind_of(const char *word)
 {
 #define OBJECT_KIND(name, number, text)                                                            \
     if (word && strcmp(word, text) == 0)                                                           \
-        return ASSAY_OBJECT_##name;
-    ASSAY_OBJECT_LIST(OBJECT_KIND)
+        return AS_OBJECT_##name;
+    AS_OBJECT_LIST(OBJECT_KIND)
 #undef OBJECT_KIND
-    return (enum assay_object_kind)0;
+    return (enum as_object_kind)0;
 }
 
 /* ---- Metrics and values ------------------------------------------------------------------ */
 
-int assay_experiment_metric(struct assay_experiment *experiment, const struct assay_metric *metric,
-                            int64_t *id, struct assay_error *err)
+int as_experiment_metric(struct as_experiment *experiment, const struct as_metric *metric,
+                         int64_t *id, struct as_error *err)
 {
     static const char *const better[] = {"neither", "higher", "lower"};
     assert((size_t)metric->better < sizeof better / sizeof *better);
@@ -116,16 +116,16 @@ int assay_experiment_metric(struct assay_experiment *experiment, const struct as
         .topic = metric->topic,
         .good = rated ? metric->good : (double)NAN,
         .fair = rated ? metric->fair : (double)NAN,
-        .position = assay_known(metric->position),
+        .position = as_known(metric->position),
         .pass = as_pass_name(experiment, metric->pass),
     };
 
     return as_row_add(experiment, AS_TABLE_metric, &row, id, err);
 }
 
-int assay_experiment_value(struct assay_experiment *experiment, int64_t metric_id,
-                           const struct assay_subject *subject, struct assay_quantity quantity,
-                           struct assay_error *err)
+int as_experiment_value(struct as_experiment *experiment, int64_t metric_id,
+                        const struct as_subject *subject, struct as_bounded_value quantity,
+                        struct as_error *err)
 {
     const struct as_row_value row = {
         .metric_id = metric_id,
@@ -134,7 +134,7 @@ int assay_experiment_value(struct assay_experiment *experiment, int64_t metric_i
         .run_id = subject->run_id,
         .context_id = subject->context_id,
         .value = quantity.value,
-        .origin = (enum assay_origin)quantity.origin,
+        .origin = (enum as_origin)quantity.origin,
         .low = quantity.low,
         .high = quantity.high,
         .n = quantity.n,
@@ -147,14 +147,14 @@ int assay_experiment_value(struct assay_experiment *experiment, int64_t metric_i
 
 /* ---- Histograms -------------------------------------------------------------------------- */
 
-static int check_histogram(const struct assay_histogram *it, int64_t *n, struct assay_error *err)
+static int check_histogram(const struct as_value_histogram *it, int64_t *n, struct as_error *err)
 {
     *n = 0;
-    if (!assay_origin_word((int)it->origin))
-        return as_error_set(err, ASSAY_ERR_INTERNAL, "a histogram: has no origin");
+    if (!as_origin_word((int)it->origin))
+        return as_error_set(err, AS_ERR_INTERNAL, "a histogram: has no origin");
     for (size_t i = 0; i < it->bin_n; i++) {
         if (!(it->edge[i] < it->edge[i + 1]) || it->count[i] < 0)
-            return as_error_set(err, ASSAY_ERR_INTERNAL,
+            return as_error_set(err, AS_ERR_INTERNAL,
                                 "a histogram: bin %zu is %g to %g and holds %lld", i, it->edge[i],
                                 it->edge[i + 1], (long long)it->count[i]);
         *n += it->count[i];
@@ -162,9 +162,9 @@ static int check_histogram(const struct assay_histogram *it, int64_t *n, struct 
     return 0;
 }
 
-int assay_experiment_histogram(struct assay_experiment *experiment, int64_t metric_id,
-                               const struct assay_subject *subject,
-                               const struct assay_histogram *it, struct assay_error *err)
+int as_experiment_histogram(struct as_experiment *experiment, int64_t metric_id,
+                            const struct as_subject *subject, const struct as_value_histogram *it,
+                            struct as_error *err)
 {
     struct as_row_histogram row = {
         .metric_id = metric_id,
@@ -197,11 +197,11 @@ int assay_experiment_histogram(struct assay_experiment *experiment, int64_t metr
 
 /* ---- Findings and flags ------------------------------------------------------------------ */
 
-int assay_experiment_finding(struct assay_experiment *experiment, const struct assay_finding *it,
-                             struct assay_error *err)
+int as_experiment_finding(struct as_experiment *experiment, const struct as_finding *it,
+                          struct as_error *err)
 {
     static const char *const level[] = {NULL, "gain", "potential", "hint", "expert"};
-    assert(it->level >= ASSAY_FINDING_GAIN && it->level <= ASSAY_FINDING_EXPERT);
+    assert(it->level >= AS_FINDING_GAIN && it->level <= AS_FINDING_EXPERT);
     struct as_row_finding row = {
         .run_id = it->of.run_id,
         .object_kind = it->of.kind,
@@ -225,22 +225,22 @@ int assay_experiment_finding(struct assay_experiment *experiment, const struct a
         row.gain = it->gain->value;
         row.gain_low = it->gain->low;
         row.gain_high = it->gain->high;
-        row.gain_origin = assay_origin_word(it->gain->origin);
-        row.gain_n = assay_known(it->gain->n);
+        row.gain_origin = as_origin_word(it->gain->origin);
+        row.gain_n = as_known(it->gain->n);
     }
-    struct assay_row_finding_more more = {0};
+    struct as_row_finding_more more = {0};
     AS_TRY(as_row_add(experiment, AS_TABLE_finding, &row, &more.finding_id, err));
     for (size_t i = 0; i < it->other_n; i++) {
         more.position = (int64_t)i + 1;
         more.text = it->other[i].text;
         more.workaround = it->other[i].workaround;
-        AS_TRY(assay_experiment_add_finding_more(experiment, &more, err));
+        AS_TRY(as_experiment_add_finding_more(experiment, &more, err));
     }
     return 0;
 }
 
-int assay_experiment_flag(struct assay_experiment *experiment, const struct assay_flag *it,
-                          struct assay_error *err)
+int as_experiment_flag(struct as_experiment *experiment, const struct as_flag *it,
+                       struct as_error *err)
 {
     const struct as_row_flag row = {
         .run_id = it->run_id,

@@ -13,7 +13,7 @@
 
 struct as_named as_register_of(ZydisRegister reg)
 {
-    struct as_named out = {ASSAY_REG_NONE, 0, 0};
+    struct as_named out = {AS_REG_NONE, 0, 0};
     ZydisRegisterClass rc = ZydisRegisterGetClass(reg);
     unsigned id = (uint8_t)ZydisRegisterGetId(reg); /* -1, and no class, for no register */
     unsigned first;
@@ -32,45 +32,45 @@ struct as_named as_register_of(ZydisRegister reg)
     case ZYDIS_REGCLASS_GPR16:
     case ZYDIS_REGCLASS_GPR32:
     case ZYDIS_REGCLASS_GPR64:
-        first = ASSAY_REG_GPR;
+        first = AS_REG_GPR;
         break;
     case ZYDIS_REGCLASS_XMM:
     case ZYDIS_REGCLASS_YMM:
     case ZYDIS_REGCLASS_ZMM:
-        first = ASSAY_REG_VEC;
+        first = AS_REG_VEC;
         break;
     case ZYDIS_REGCLASS_MASK:
-        first = ASSAY_REG_MASK;
+        first = AS_REG_MASK;
         break;
     case ZYDIS_REGCLASS_X87:
     case ZYDIS_REGCLASS_MMX:
-        first = ASSAY_REG_X87;
+        first = AS_REG_X87;
         break;
     case ZYDIS_REGCLASS_TMM:
-        first = ASSAY_REG_TILE;
+        first = AS_REG_TILE;
         out.width_b = 1024;
         break;
     case ZYDIS_REGCLASS_SEGMENT:
-        first = ASSAY_REG_SEG;
+        first = AS_REG_SEG;
         break;
     case ZYDIS_REGCLASS_IP:
-        out.reg = ASSAY_REG_IP;
+        out.reg = AS_REG_IP;
         return out;
     case ZYDIS_REGCLASS_CONTROL:
     case ZYDIS_REGCLASS_DEBUG:
     case ZYDIS_REGCLASS_TEST:
     case ZYDIS_REGCLASS_BOUND:
-        out.reg = ASSAY_REG_SYSTEM;
+        out.reg = AS_REG_SYSTEM;
         return out;
     default:
         if (reg == ZYDIS_REGISTER_MXCSR)
-            out.reg = ASSAY_REG_MXCSR;
+            out.reg = AS_REG_MXCSR;
         else if (reg == ZYDIS_REGISTER_X87CONTROL)
-            out.reg = ASSAY_REG_X87CW;
+            out.reg = AS_REG_X87CW;
         else if (reg == ZYDIS_REGISTER_X87STATUS || reg == ZYDIS_REGISTER_X87TAG)
-            out.reg = ASSAY_REG_X87SW;
+            out.reg = AS_REG_X87SW;
         else if (reg != ZYDIS_REGISTER_NONE && rc != ZYDIS_REGCLASS_FLAGS)
-            out.reg = ASSAY_REG_SYSTEM;
+            out.reg = AS_REG_SYSTEM;
         return out;
     }
     out.reg = (uint8_t)(first + id);
@@ -81,11 +81,11 @@ static uint8_t access_of(ZydisOperandActions actions)
 {
     unsigned access = 0;
     if (actions & ZYDIS_OPERAND_ACTION_MASK_READ)
-        access |= ASSAY_ACCESS_READ;
+        access |= AS_ACCESS_READ;
     if (actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
-        access |= ASSAY_ACCESS_WRITE;
+        access |= AS_ACCESS_WRITE;
     if (actions & ZYDIS_OPERAND_ACTION_CONDWRITE)
-        access |= ASSAY_ACCESS_MAYBE;
+        access |= AS_ACCESS_MAYBE;
     return (uint8_t)access;
 }
 
@@ -95,10 +95,9 @@ static uint8_t flags_of(ZydisAccessedFlagsMask mask)
         ZydisAccessedFlagsMask from;
         uint8_t to;
     } map[] = {
-        {ZYDIS_CPUFLAG_CF, ASSAY_FLAG_C}, {ZYDIS_CPUFLAG_PF, ASSAY_FLAG_P},
-        {ZYDIS_CPUFLAG_AF, ASSAY_FLAG_A}, {ZYDIS_CPUFLAG_ZF, ASSAY_FLAG_Z},
-        {ZYDIS_CPUFLAG_SF, ASSAY_FLAG_S}, {ZYDIS_CPUFLAG_DF, ASSAY_FLAG_D},
-        {ZYDIS_CPUFLAG_OF, ASSAY_FLAG_O},
+        {ZYDIS_CPUFLAG_CF, AS_FLAG_C}, {ZYDIS_CPUFLAG_PF, AS_FLAG_P}, {ZYDIS_CPUFLAG_AF, AS_FLAG_A},
+        {ZYDIS_CPUFLAG_ZF, AS_FLAG_Z}, {ZYDIS_CPUFLAG_SF, AS_FLAG_S}, {ZYDIS_CPUFLAG_DF, AS_FLAG_D},
+        {ZYDIS_CPUFLAG_OF, AS_FLAG_O},
     };
     ZydisAccessedFlagsMask rest = mask;
     uint8_t out = 0;
@@ -107,10 +106,10 @@ static uint8_t flags_of(ZydisAccessedFlagsMask mask)
             out |= map[i].to;
         rest &= ~map[i].from;
     }
-    return rest ? (uint8_t)(out | ASSAY_FLAG_SYSTEM) : out;
+    return rest ? (uint8_t)(out | AS_FLAG_SYSTEM) : out;
 }
 
-static void build_flags(const ZydisDecodedInstruction *insn, struct assay_form *f)
+static void build_flags(const ZydisDecodedInstruction *insn, struct as_form *f)
 {
     if (!insn->cpu_flags)
         return;
@@ -126,117 +125,117 @@ static uint8_t isa_of(const ZydisDecodedInstruction *insn)
         const char *prefix; /* start of the library's ISA set name; the first match wins */
         uint8_t isa;
     } map[] = {
-        {"AVX512_FP16", ASSAY_ISA_AVX512_FP16},
-        {"AVX512_BF16", ASSAY_ISA_AVX512_BF16},
-        {"AVX512_VAES", ASSAY_ISA_AES},
-        {"AVX512", ASSAY_ISA_AVX512},
-        {"AVX_VNNI", ASSAY_ISA_AVX_VNNI},
-        {"AVX2", ASSAY_ISA_AVX2},
-        {"AVXAES", ASSAY_ISA_AES},
-        {"AVX_GFNI", ASSAY_ISA_OTHER},
-        {"AVX", ASSAY_ISA_AVX},
-        {"AES", ASSAY_ISA_AES},
-        {"VAES", ASSAY_ISA_AES},
-        {"PCLMULQDQ", ASSAY_ISA_AES},
-        {"VPCLMULQDQ", ASSAY_ISA_AES},
-        {"SHA", ASSAY_ISA_AES},
-        {"AMX", ASSAY_ISA_AMX},
-        {"F16C", ASSAY_ISA_F16C},
-        {"FMA4", ASSAY_ISA_OTHER},
-        {"FMA", ASSAY_ISA_FMA},
-        {"BMI", ASSAY_ISA_BMI},
-        {"LZCNT", ASSAY_ISA_BMI},
-        {"ADOX", ASSAY_ISA_BMI},
-        {"SSE4A", ASSAY_ISA_OTHER},
-        {"SSE4", ASSAY_ISA_SSE4},
-        {"POPCNT", ASSAY_ISA_SSE4},
-        {"SSSE3", ASSAY_ISA_SSSE3},
-        {"SSE3X87", ASSAY_ISA_X87},
-        {"SSE3", ASSAY_ISA_SSE3},
-        {"SSE2", ASSAY_ISA_SSE2},
-        {"SSE", ASSAY_ISA_SSE},
-        {"X87", ASSAY_ISA_X87},
-        {"FCMOV", ASSAY_ISA_X87},
-        {"PENTIUMMMX", ASSAY_ISA_MMX},
-        {"I86", ASSAY_ISA_BASE},
-        {"I186", ASSAY_ISA_BASE},
-        {"I286", ASSAY_ISA_BASE},
-        {"I386", ASSAY_ISA_BASE},
-        {"I486", ASSAY_ISA_BASE},
-        {"PENTIUMREAL", ASSAY_ISA_BASE},
-        {"PPRO", ASSAY_ISA_BASE},
-        {"LONGMODE", ASSAY_ISA_BASE},
-        {"CMOV", ASSAY_ISA_BASE},
-        {"CMPXCHG16B", ASSAY_ISA_BASE},
-        {"FAT_NOP", ASSAY_ISA_BASE},
-        {"PREFETCH_NOP", ASSAY_ISA_BASE},
-        {"LAHF", ASSAY_ISA_BASE},
-        {"PAUSE", ASSAY_ISA_BASE},
-        {"MOVBE", ASSAY_ISA_BASE},
-        {"CLFSH", ASSAY_ISA_BASE},
-        {"FXSAVE", ASSAY_ISA_BASE},
-        {"CET", ASSAY_ISA_BASE},
-        {"RDTSCP", ASSAY_ISA_BASE},
-        {"RDPMC", ASSAY_ISA_BASE},
+        {"AVX512_FP16", AS_ISA_AVX512_FP16},
+        {"AVX512_BF16", AS_ISA_AVX512_BF16},
+        {"AVX512_VAES", AS_ISA_AES},
+        {"AVX512", AS_ISA_AVX512},
+        {"AVX_VNNI", AS_ISA_AVX_VNNI},
+        {"AVX2", AS_ISA_AVX2},
+        {"AVXAES", AS_ISA_AES},
+        {"AVX_GFNI", AS_ISA_OTHER},
+        {"AVX", AS_ISA_AVX},
+        {"AES", AS_ISA_AES},
+        {"VAES", AS_ISA_AES},
+        {"PCLMULQDQ", AS_ISA_AES},
+        {"VPCLMULQDQ", AS_ISA_AES},
+        {"SHA", AS_ISA_AES},
+        {"AMX", AS_ISA_AMX},
+        {"F16C", AS_ISA_F16C},
+        {"FMA4", AS_ISA_OTHER},
+        {"FMA", AS_ISA_FMA},
+        {"BMI", AS_ISA_BMI},
+        {"LZCNT", AS_ISA_BMI},
+        {"ADOX", AS_ISA_BMI},
+        {"SSE4A", AS_ISA_OTHER},
+        {"SSE4", AS_ISA_SSE4},
+        {"POPCNT", AS_ISA_SSE4},
+        {"SSSE3", AS_ISA_SSSE3},
+        {"SSE3X87", AS_ISA_X87},
+        {"SSE3", AS_ISA_SSE3},
+        {"SSE2", AS_ISA_SSE2},
+        {"SSE", AS_ISA_SSE},
+        {"X87", AS_ISA_X87},
+        {"FCMOV", AS_ISA_X87},
+        {"PENTIUMMMX", AS_ISA_MMX},
+        {"I86", AS_ISA_BASE},
+        {"I186", AS_ISA_BASE},
+        {"I286", AS_ISA_BASE},
+        {"I386", AS_ISA_BASE},
+        {"I486", AS_ISA_BASE},
+        {"PENTIUMREAL", AS_ISA_BASE},
+        {"PPRO", AS_ISA_BASE},
+        {"LONGMODE", AS_ISA_BASE},
+        {"CMOV", AS_ISA_BASE},
+        {"CMPXCHG16B", AS_ISA_BASE},
+        {"FAT_NOP", AS_ISA_BASE},
+        {"PREFETCH_NOP", AS_ISA_BASE},
+        {"LAHF", AS_ISA_BASE},
+        {"PAUSE", AS_ISA_BASE},
+        {"MOVBE", AS_ISA_BASE},
+        {"CLFSH", AS_ISA_BASE},
+        {"FXSAVE", AS_ISA_BASE},
+        {"CET", AS_ISA_BASE},
+        {"RDTSCP", AS_ISA_BASE},
+        {"RDPMC", AS_ISA_BASE},
     };
     const char *name = ZydisISASetGetString(insn->meta.isa_set);
     for (size_t i = 0; name && i < sizeof map / sizeof *map; i++)
         if (!strncmp(name, map[i].prefix, strlen(map[i].prefix)))
             return map[i].isa;
-    return ASSAY_ISA_OTHER;
+    return AS_ISA_OTHER;
 }
 
 static uint8_t register_file(ZydisRegister reg)
 {
     switch (ZydisRegisterGetClass(reg)) {
     case ZYDIS_REGCLASS_GPR8:
-        return ASSAY_FILE_GPR8;
+        return AS_FILE_GPR8;
     case ZYDIS_REGCLASS_GPR16:
-        return ASSAY_FILE_GPR16;
+        return AS_FILE_GPR16;
     case ZYDIS_REGCLASS_GPR32:
-        return ASSAY_FILE_GPR32;
+        return AS_FILE_GPR32;
     case ZYDIS_REGCLASS_GPR64:
-        return ASSAY_FILE_GPR64;
+        return AS_FILE_GPR64;
     case ZYDIS_REGCLASS_MMX:
-        return ASSAY_FILE_MMX;
+        return AS_FILE_MMX;
     case ZYDIS_REGCLASS_XMM:
-        return ASSAY_FILE_XMM;
+        return AS_FILE_XMM;
     case ZYDIS_REGCLASS_YMM:
-        return ASSAY_FILE_YMM;
+        return AS_FILE_YMM;
     case ZYDIS_REGCLASS_ZMM:
-        return ASSAY_FILE_ZMM;
+        return AS_FILE_ZMM;
     case ZYDIS_REGCLASS_MASK:
-        return ASSAY_FILE_MASK;
+        return AS_FILE_MASK;
     case ZYDIS_REGCLASS_X87:
-        return ASSAY_FILE_X87;
+        return AS_FILE_X87;
     case ZYDIS_REGCLASS_TMM:
-        return ASSAY_FILE_TILE;
+        return AS_FILE_TILE;
     case ZYDIS_REGCLASS_SEGMENT:
-        return ASSAY_FILE_SEGMENT;
+        return AS_FILE_SEGMENT;
     default:
-        return ASSAY_FILE_OTHER;
+        return AS_FILE_OTHER;
     }
 }
 
-static struct assay_operand operand_of(const ZydisDecodedOperand *o, uint8_t *slot)
+static struct as_operand operand_of(const ZydisDecodedOperand *o, uint8_t *slot)
 {
-    struct assay_operand out = {0};
+    struct as_operand out = {0};
     out.access = access_of(o->actions);
     out.width_b = (uint16_t)(o->size / 8);
     switch (o->type) {
     case ZYDIS_OPERAND_TYPE_REGISTER:
-        out.kind = ASSAY_OPERAND_REG;
+        out.kind = AS_OPERAND_REG;
         out.slot = (*slot)++;
         out.file = register_file(o->reg.value);
         if (o->visibility == ZYDIS_OPERAND_VISIBILITY_IMPLICIT)
             out.fixed = (uint8_t)(as_register_of(o->reg.value).reg + 1);
         break;
     case ZYDIS_OPERAND_TYPE_MEMORY:
-        out.kind = o->mem.type == ZYDIS_MEMOP_TYPE_AGEN ? ASSAY_OPERAND_ADDRESS : ASSAY_OPERAND_MEM;
+        out.kind = o->mem.type == ZYDIS_MEMOP_TYPE_AGEN ? AS_OPERAND_ADDRESS : AS_OPERAND_MEM;
         break;
     default:
-        out.kind = o->imm.is_relative ? ASSAY_OPERAND_REL : ASSAY_OPERAND_IMM;
-        out.access = ASSAY_ACCESS_READ;
+        out.kind = o->imm.is_relative ? AS_OPERAND_REL : AS_OPERAND_IMM;
+        out.access = AS_ACCESS_READ;
         if (o->visibility == ZYDIS_OPERAND_VISIBILITY_IMPLICIT)
             out.fixed = (uint8_t)o->imm.value.u;
     }
@@ -246,7 +245,7 @@ static struct assay_operand operand_of(const ZydisDecodedOperand *o, uint8_t *sl
 /* Sets vector_b to the width of the widest vector register. Returns the width in bytes of the
  * widest access to one. */
 static unsigned widest_access(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *ops,
-                              struct assay_form *f)
+                              struct as_form *f)
 {
     unsigned widest = 0;
     for (unsigned i = 0; i < insn->operand_count; i++) {
@@ -267,66 +266,66 @@ static unsigned widest_access(const ZydisDecodedInstruction *insn, const ZydisDe
 }
 
 static void build_operands(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *ops,
-                           struct assay_form *f)
+                           struct as_form *f)
 {
     uint8_t slot = 0;
     for (unsigned i = 0; i < insn->operand_count; i++) {
-        if (!as_operand_shown(&ops[i]) || f->operands == ASSAY_OPERANDS_MAX)
+        if (!as_operand_shown(&ops[i]) || f->operands == AS_OPERANDS_MAX)
             continue;
-        struct assay_operand o = operand_of(&ops[i], &slot);
-        if (o.kind == ASSAY_OPERAND_MEM && ops[i].mem.base == ZYDIS_REGISTER_RIP)
-            f->traits |= ASSAY_TRAIT_RIP_RELATIVE;
-        if (o.kind == ASSAY_OPERAND_ADDRESS && ops[i].mem.base == ZYDIS_REGISTER_RIP)
-            f->traits |= ASSAY_TRAIT_RIP_RELATIVE;
+        struct as_operand o = operand_of(&ops[i], &slot);
+        if (o.kind == AS_OPERAND_MEM && ops[i].mem.base == ZYDIS_REGISTER_RIP)
+            f->traits |= AS_TRAIT_RIP_RELATIVE;
+        if (o.kind == AS_OPERAND_ADDRESS && ops[i].mem.base == ZYDIS_REGISTER_RIP)
+            f->traits |= AS_TRAIT_RIP_RELATIVE;
         f->operand[f->operands++] = o;
     }
 }
 
-static void implicit_register(const ZydisDecodedOperand *o, struct assay_form *f)
+static void implicit_register(const ZydisDecodedOperand *o, struct as_form *f)
 {
     struct as_named r = as_register_of(o->reg.value);
     uint8_t access = access_of(o->actions);
     if (ZydisRegisterGetClass(o->reg.value) == ZYDIS_REGCLASS_FLAGS) {
-        if (access & ASSAY_ACCESS_MAYBE)
+        if (access & AS_ACCESS_MAYBE)
             f->flags_maybe = f->flags_written;
         return;
     }
-    if (r.reg == ASSAY_REG_NONE)
+    if (r.reg == AS_REG_NONE)
         return;
-    if (access & ASSAY_ACCESS_READ)
+    if (access & AS_ACCESS_READ)
         as_regset_add(&f->implicit_read, r.reg);
-    if (!(access & ASSAY_ACCESS_WRITE))
+    if (!(access & AS_ACCESS_WRITE))
         return;
     as_regset_add(&f->implicit_write, r.reg);
-    bool gpr = r.reg < ASSAY_REG_VEC;
-    if (access & ASSAY_ACCESS_MAYBE || (gpr && r.width_b < 4))
+    bool gpr = r.reg < AS_REG_VEC;
+    if (access & AS_ACCESS_MAYBE || (gpr && r.width_b < 4))
         as_regset_add(&f->implicit_merge, r.reg);
     if (gpr && r.width_b == 4)
         as_regset_add(&f->implicit_clear, r.reg);
 }
 
-static void implicit_memory(const ZydisDecodedOperand *o, struct assay_form *f)
+static void implicit_memory(const ZydisDecodedOperand *o, struct as_form *f)
 {
     if (f->memories == 2)
         return;
-    struct assay_form_memory *m = &f->memory[f->memories++];
+    struct as_form_memory *m = &f->memory[f->memories++];
     m->base = as_register_of(o->mem.base).reg;
     m->index = as_register_of(o->mem.index).reg;
-    m->segment = ASSAY_REG_NONE;
+    m->segment = AS_REG_NONE;
     if (o->mem.segment == ZYDIS_REGISTER_FS)
-        m->segment = ASSAY_REG_SEG + 4;
+        m->segment = AS_REG_SEG + 4;
     else if (o->mem.segment == ZYDIS_REGISTER_GS)
-        m->segment = ASSAY_REG_SEG + 5;
+        m->segment = AS_REG_SEG + 5;
     m->access = access_of(o->actions);
     m->width_b = (uint16_t)(o->size / 8);
-    if (m->base == 4 && m->access & ASSAY_ACCESS_WRITE)
+    if (m->base == 4 && m->access & AS_ACCESS_WRITE)
         m->disp = (int16_t)-m->width_b;
     as_regset_add(&f->implicit_read, m->base);
     as_regset_add(&f->implicit_read, m->index);
 }
 
 static void build_implicit(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *ops,
-                           struct assay_form *f)
+                           struct as_form *f)
 {
     for (unsigned i = 0; i < insn->operand_count; i++) {
         const ZydisDecodedOperand *o = &ops[i];
@@ -339,29 +338,29 @@ static void build_implicit(const ZydisDecodedInstruction *insn, const ZydisDecod
     }
 }
 
-static void build_encoding_traits(const ZydisDecodedInstruction *insn, struct assay_form *f)
+static void build_encoding_traits(const ZydisDecodedInstruction *insn, struct as_form *f)
 {
     ZydisInstructionAttributes a = insn->attributes;
     bool evex = insn->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
     if (evex || insn->encoding == ZYDIS_INSTRUCTION_ENCODING_VEX ||
         insn->encoding == ZYDIS_INSTRUCTION_ENCODING_MVEX ||
         insn->encoding == ZYDIS_INSTRUCTION_ENCODING_XOP)
-        f->traits |= ASSAY_TRAIT_VEX;
+        f->traits |= AS_TRAIT_VEX;
     if (evex)
-        f->traits |= ASSAY_TRAIT_EVEX;
+        f->traits |= AS_TRAIT_EVEX;
     if (a & ZYDIS_ATTRIB_HAS_LOCK)
-        f->traits |= ASSAY_TRAIT_LOCK;
+        f->traits |= AS_TRAIT_LOCK;
     if (a & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE))
-        f->traits |= ASSAY_TRAIT_REP;
+        f->traits |= AS_TRAIT_REP;
     if (a & ZYDIS_ATTRIB_IS_PRIVILEGED)
-        f->traits |= ASSAY_TRAIT_PRIVILEGED;
+        f->traits |= AS_TRAIT_PRIVILEGED;
     if (insn->avx.broadcast.mode && !insn->avx.broadcast.is_static)
-        f->traits |= ASSAY_TRAIT_BROADCAST;
+        f->traits |= AS_TRAIT_BROADCAST;
     if (as_is_masked(insn))
-        f->traits |= ASSAY_TRAIT_MASKED;
+        f->traits |= AS_TRAIT_MASKED;
     if (insn->avx.mask.mode == ZYDIS_MASK_MODE_ZEROING ||
         insn->avx.mask.mode == ZYDIS_MASK_MODE_CONTROL_ZEROING)
-        f->traits |= ASSAY_TRAIT_MASK_ZEROES;
+        f->traits |= AS_TRAIT_MASK_ZEROES;
 }
 
 static uint16_t index_lanes(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *ops)
@@ -376,18 +375,18 @@ static uint16_t index_lanes(const ZydisDecodedInstruction *insn, const ZydisDeco
 
 /* Returns the width in bytes of an integer source. For conversions and extensions this is the width
  * of the last operand. */
-static uint8_t source_width(const struct assay_form *f)
+static uint8_t source_width(const struct as_form *f)
 {
     unsigned last_b = f->element_b;
-    if (f->insn_class == ASSAY_CLASS_CONVERT || f->insn_class == ASSAY_CLASS_EXTEND)
+    if (f->insn_class == AS_CLASS_CONVERT || f->insn_class == AS_CLASS_EXTEND)
         for (unsigned i = 0; i < f->operands; i++)
-            if (f->operand[i].kind != ASSAY_OPERAND_IMM && f->operand[i].width_b)
+            if (f->operand[i].kind != AS_OPERAND_IMM && f->operand[i].width_b)
                 last_b = f->operand[i].width_b;
     return (uint8_t)last_b;
 }
 
 static void build_elements(const struct as_isa_row *row, const ZydisDecodedInstruction *insn,
-                           struct assay_form *f)
+                           struct as_form *f)
 {
     f->element = row->element;
     f->element_b = row->element_b;
@@ -398,41 +397,41 @@ static void build_elements(const struct as_isa_row *row, const ZydisDecodedInstr
         width_b = f->operand[i].width_b;
     if (!width_b)
         width_b = insn->operand_width / 8u;
-    if (f->element == ASSAY_ELEMENT_INT && !f->element_b)
+    if (f->element == AS_ELEMENT_INT && !f->element_b)
         f->element_b = (uint8_t)width_b;
-    if ((f->insn_class == ASSAY_CLASS_PUSH || f->insn_class == ASSAY_CLASS_POP) && f->memories)
+    if ((f->insn_class == AS_CLASS_PUSH || f->insn_class == AS_CLASS_POP) && f->memories)
         f->element_b = (uint8_t)f->memory[0].width_b;
-    if (f->source_element == ASSAY_ELEMENT_INT && !f->source_element_b)
+    if (f->source_element == AS_ELEMENT_INT && !f->source_element_b)
         f->source_element_b = source_width(f);
-    if (f->element >= ASSAY_ELEMENT_F16 && f->element <= ASSAY_ELEMENT_F80 &&
-        f->insn_class != ASSAY_CLASS_SYSTEM)
-        f->traits |= ASSAY_TRAIT_FP;
-    else if (f->source_element >= ASSAY_ELEMENT_F16 && f->source_element <= ASSAY_ELEMENT_F80)
-        f->traits |= ASSAY_TRAIT_FP;
+    if (f->element >= AS_ELEMENT_F16 && f->element <= AS_ELEMENT_F80 &&
+        f->insn_class != AS_CLASS_SYSTEM)
+        f->traits |= AS_TRAIT_FP;
+    else if (f->source_element >= AS_ELEMENT_F16 && f->source_element <= AS_ELEMENT_F80)
+        f->traits |= AS_TRAIT_FP;
 }
 
 static void build_lanes(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *ops,
-                        unsigned access_b, struct assay_form *f)
+                        unsigned access_b, struct as_form *f)
 {
-    if (f->element == ASSAY_ELEMENT_NONE) {
+    if (f->element == AS_ELEMENT_NONE) {
         f->lanes = 0;
         return;
     }
     f->lanes = 1;
-    if (f->traits & ASSAY_TRAIT_PACKED && f->element_b) {
+    if (f->traits & AS_TRAIT_PACKED && f->element_b) {
         unsigned lane_b = f->element_b;
-        if (f->insn_class == ASSAY_CLASS_CONVERT && f->source_element_b > lane_b &&
+        if (f->insn_class == AS_CLASS_CONVERT && f->source_element_b > lane_b &&
             insn->mnemonic != ZYDIS_MNEMONIC_VCVTNE2PS2BF16)
             lane_b = f->source_element_b;
         if (access_b)
             f->lanes = (uint16_t)(access_b / lane_b);
-        if (f->isa == ASSAY_ISA_AMX)
+        if (f->isa == AS_ISA_AMX)
             f->lanes = 256;
         if (!f->lanes)
             f->lanes = 1;
     }
-    if (f->insn_class == ASSAY_CLASS_GATHER || f->insn_class == ASSAY_CLASS_SCATTER ||
-        (f->insn_class == ASSAY_CLASS_PREFETCH && f->traits & ASSAY_TRAIT_EVEX)) {
+    if (f->insn_class == AS_CLASS_GATHER || f->insn_class == AS_CLASS_SCATTER ||
+        (f->insn_class == AS_CLASS_PREFETCH && f->traits & AS_TRAIT_EVEX)) {
         uint16_t lanes = index_lanes(insn, ops);
         if (!access_b || lanes < f->lanes)
             f->lanes = lanes;
@@ -440,14 +439,14 @@ static void build_lanes(const ZydisDecodedInstruction *insn, const ZydisDecodedO
 }
 
 void as_form_build(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *ops,
-                   struct assay_form *f)
+                   struct as_form *f)
 {
     memset(f, 0, sizeof *f);
     const struct as_isa_row *row = &as_isa_rows[insn->mnemonic];
     f->mnemonic = row->mnemonic;
     f->insn_class = row->insn_class;
     f->traits = row->traits;
-    f->isa = row->traits & ASSAY_TRAIT_X87 ? ASSAY_ISA_X87 : isa_of(insn);
+    f->isa = row->traits & AS_TRAIT_X87 ? AS_ISA_X87 : isa_of(insn);
     f->extensions = as_form_extensions(insn);
     build_flags(insn, f);
     build_encoding_traits(insn, f);
@@ -457,11 +456,11 @@ void as_form_build(const ZydisDecodedInstruction *insn, const ZydisDecodedOperan
     unsigned access_b = widest_access(insn, ops, f);
     build_lanes(insn, ops, access_b, f);
     for (unsigned i = 0; i < f->operands; i++)
-        if (f->operand[i].kind == ASSAY_OPERAND_REG || f->operand[i].kind == ASSAY_OPERAND_MEM)
+        if (f->operand[i].kind == AS_OPERAND_REG || f->operand[i].kind == AS_OPERAND_MEM)
             f->operand[i].element_b = f->element_b;
     as_form_patch(insn, ops, f);
     /* cmpsd and movsd are two instructions each with one table row. */
-    bool string = f->insn_class == ASSAY_CLASS_STRING;
+    bool string = f->insn_class == AS_CLASS_STRING;
     unsigned intops = string ? f->flags_written != 0 : row->intops;
     f->flops = (uint16_t)(string ? 0 : row->flops * f->lanes);
     f->intops = (uint16_t)(intops * f->lanes);

@@ -12,7 +12,7 @@
 
 /* A register of assay and its width in bytes. */
 struct as_named {
-    uint8_t reg; /* ASSAY_REG_NONE for registers without a number (flags) */
+    uint8_t reg; /* AS_REG_NONE for registers without a number (flags) */
     uint8_t high;
     uint16_t width_b;
 };
@@ -38,12 +38,12 @@ static inline bool as_is_masked(const ZydisDecodedInstruction *insn)
               insn->avx.mask.reg == ZYDIS_REGISTER_NONE));
 }
 
-/* Returns the extensions that the instruction needs; the bits are those of assay_extension
+/* Returns the extensions that the instruction needs; the bits are those of as_extension
  * (extensions.c). */
 uint64_t as_form_extensions(const ZydisDecodedInstruction *insn);
 
 /* Fills `out` from a decoded instruction and all its operands, starting with zeroes. */
 void as_form_build(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands,
-                   struct assay_form *out);
+                   struct as_form *out);
 
 #endif

@@ -89,7 +89,7 @@ struct as_recent {
  * record from the same bytes. */
 static void learn(const uint8_t *p, struct as_split *s, struct as_decoded *ref)
 {
-    struct assay_insn again;
+    struct as_insn again;
     if (!(ref->recipe.flags & AS_RECIPE_SLOW)) {
         memset(&again, 0, sizeof again);
         again.address = ref->insn.address;
@@ -113,7 +113,7 @@ static int decode_slow(const uint8_t *p, size_t left, uint64_t address, bool k1o
                        struct as_split *s, struct as_decoded *out)
 {
     int rc = as_reference_decode(p, left, address, k1om, out);
-    if (rc < 0 || out->insn.bits & ASSAY_INSN_INVALID || !s)
+    if (rc < 0 || out->insn.bits & AS_INSN_INVALID || !s)
         return rc;
     learn(p, s, out);
     return 0;
@@ -139,7 +139,7 @@ static inline const struct as_recipe *recipe_of(const struct as_split *s, struct
  * length in bytes or a negative error code.
  */
 static inline int decode_one(const uint8_t *p, size_t left, uint64_t address, bool k1om,
-                             struct as_recent *recent, struct assay_insn *insn, int64_t *wide)
+                             struct as_recent *recent, struct as_insn *insn, int64_t *wide)
 {
     struct as_split s;
     struct as_decoded ref;
@@ -157,7 +157,7 @@ static inline int decode_one(const uint8_t *p, size_t left, uint64_t address, bo
     if (rc < 0)
         return rc;
     *insn = ref.insn;
-    *wide = insn->bits & ASSAY_INSN_MEM ? ref.disp : ref.imm;
+    *wide = insn->bits & AS_INSN_MEM ? ref.disp : ref.imm;
     return insn->length;
 }
 
@@ -165,16 +165,16 @@ static inline int decode_one(const uint8_t *p, size_t left, uint64_t address, bo
 
 enum { READ_B = 32 }; /* max bytes that splitting and filling read from an instruction's start */
 
-static int note_unusual(struct as_records *b, const struct assay_insn *insn, int64_t wide)
+static int note_unusual(struct as_records *b, const struct as_insn *insn, int64_t wide)
 {
-    if (insn->bits & ASSAY_INSN_INVALID)
+    if (insn->bits & AS_INSN_INVALID)
         b->invalid_n++;
-    if (insn->bits & ASSAY_INSN_IMM64)
-        return as_vec_push(&b->wide, (struct assay_wide){(uint32_t)b->insn.n, wide});
+    if (insn->bits & AS_INSN_IMM64)
+        return as_vec_push(&b->wide, (struct as_wide){(uint32_t)b->insn.n, wide});
     return 0;
 }
 
-static int decode_range(const struct assay_bytes *range, struct as_records *b)
+static int decode_range(const struct as_bytes *range, struct as_records *b)
 {
     const uint8_t *bytes = range->bytes;
     const size_t size_b = range->size_b;
@@ -187,12 +187,12 @@ static int decode_range(const struct assay_bytes *range, struct as_records *b)
         const uint8_t *p = at >= tail_at ? tail + (at - tail_at) : bytes + at;
         int64_t wide;
         AS_TRY(as_vec_reserve(&b->insn, b->insn.n + 1));
-        struct assay_insn *insn = &b->insn.at[b->insn.n];
+        struct as_insn *insn = &b->insn.at[b->insn.n];
         const int length =
             decode_one(p, size_b - at, range->address + at, range->k1om, b->recent, insn, &wide);
         if (__builtin_expect(length < 0, 0))
             return length;
-        if (__builtin_expect(insn->bits & (ASSAY_INSN_INVALID | ASSAY_INSN_IMM64), 0))
+        if (__builtin_expect(insn->bits & (AS_INSN_INVALID | AS_INSN_IMM64), 0))
             AS_TRY(note_unusual(b, insn, wide));
         at += (unsigned)length;
         b->insn.n++;
@@ -210,8 +210,8 @@ static void shrink(struct as_records *b)
         b->insn.at = p;
 }
 
-int as_records_decode(struct as_records *out, const struct assay_bytes *range, size_t n,
-                      size_t *first, struct assay_error *err)
+int as_records_decode(struct as_records *out, const struct as_bytes *range, size_t n, size_t *first,
+                      struct as_error *err)
 {
     size_t size_b = 0;
     uint64_t at = 0;
@@ -220,14 +220,14 @@ int as_records_decode(struct as_records *out, const struct assay_bytes *range, s
         size_b += range[i].size_b;
     if (!out->recent)
         out->recent = as_calloc(1, sizeof *out->recent);
-    int rc = out->recent ? as_vec_reserve(&out->insn, size_b / 4 + 1) : ASSAY_ERR_NOMEM;
+    int rc = out->recent ? as_vec_reserve(&out->insn, size_b / 4 + 1) : AS_ERR_NOMEM;
     for (size_t i = 0; i < n && rc == 0; i++) {
         if (first)
             first[i] = out->insn.n;
         at = range[i].address;
         rc = decode_range(&range[i], out);
     }
-    if (rc == ASSAY_ERR_LIMIT)
+    if (rc == AS_ERR_LIMIT)
         return as_error_set(err, rc,
                             "decoding at %#llx: more than 65536 different encoding forms; "
                             "decode less in one process",
@@ -243,15 +243,15 @@ void as_records_fini(struct as_records *records)
     records->recent = NULL;
 }
 
-int assay_decode(const uint8_t *bytes, size_t size_b, uint64_t address, struct assay_code *out,
-                 struct assay_error *err)
+int as_decode(const uint8_t *bytes, size_t size_b, uint64_t address, struct as_code *out,
+              struct as_error *err)
 {
-    struct assay_bytes range = {.bytes = bytes, .size_b = size_b, .address = address};
-    return assay_decode_ranges(&range, 1, out, NULL, err);
+    struct as_bytes range = {.bytes = bytes, .size_b = size_b, .address = address};
+    return as_decode_ranges(&range, 1, out, NULL, err);
 }
 
-int assay_decode_ranges(const struct assay_bytes *range, size_t n, struct assay_code *out,
-                        size_t *first, struct assay_error *err)
+int as_decode_ranges(const struct as_bytes *range, size_t n, struct as_code *out, size_t *first,
+                     struct as_error *err)
 {
     struct as_records b = {.invalid_n = 0};
     memset(out, 0, sizeof *out);
@@ -272,7 +272,7 @@ int assay_decode_ranges(const struct assay_bytes *range, size_t n, struct assay_
     return 0;
 }
 
-void assay_code_free(struct assay_code *code)
+void as_code_free(struct as_code *code)
 {
     as_free(code->insn);
     as_free(code->wide);

@@ -246,7 +246,7 @@ size_t as_encode_again(const uint8_t *bytes, size_t size_b, const struct as_enco
         if (operand[i].type == ZYDIS_OPERAND_TYPE_MEMORY) {
             choose_memory(choice, to);
         } else if (operand[i].type == ZYDIS_OPERAND_TYPE_REGISTER && is_free(&operand[i]) &&
-                   at < ASSAY_OPERANDS_MAX && choice->reg[at] != AS_ENCODE_KEEP) {
+                   at < AS_OPERANDS_MAX && choice->reg[at] != AS_ENCODE_KEEP) {
             to->reg.value = sibling(to->reg.value, choice->reg[at]);
         } else if (operand[i].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operand[i].imm.is_relative) {
             return 0;

@@ -28,7 +28,7 @@ size_t as_encode_text(const char *text, uint8_t out[AS_ENCODE_B]);
 /* New registers of an instruction. AS_ENCODE_KEEP leaves a register unchanged. */
 struct as_encode_choice {
     /* By explicit operand: register number in its file (rax 0, r8 8). */
-    uint8_t reg[ASSAY_OPERANDS_MAX];
+    uint8_t reg[AS_OPERANDS_MAX];
     /* Base and index of the memory operand. The index of a gather is a vector register. */
     uint8_t base, index;
     bool sets_disp;

@@ -8,33 +8,33 @@
 
 #include "isa/build.h"
 
-const char *assay_extension_name(unsigned extension)
+const char *as_extension_name(unsigned extension)
 {
     static const char *const name[] = {
 #define WORD_OF(enumerator, word) word,
-        ASSAY_EXTENSION_LIST(WORD_OF)
+        AS_EXTENSION_LIST(WORD_OF)
 #undef WORD_OF
     };
-    return extension < ASSAY_EXTENSION_COUNT ? name[extension] : "?";
+    return extension < AS_EXTENSION_COUNT ? name[extension] : "?";
 }
 
-int assay_extension_find(const char *word)
+int as_extension_find(const char *word)
 {
-    for (unsigned i = 0; i < ASSAY_EXTENSION_COUNT; i++)
-        if (strcmp(assay_extension_name(i), word) == 0)
+    for (unsigned i = 0; i < AS_EXTENSION_COUNT; i++)
+        if (strcmp(as_extension_name(i), word) == 0)
             return (int)i;
     return -1;
 }
 
-const char *assay_extension_words(uint64_t set, char *buf, size_t buf_b)
+const char *as_extension_words(uint64_t set, char *buf, size_t buf_b)
 {
     size_t used = 0;
 
     buf[0] = 0;
-    for (unsigned i = 0; i < ASSAY_EXTENSION_COUNT && used < buf_b; i++)
+    for (unsigned i = 0; i < AS_EXTENSION_COUNT && used < buf_b; i++)
         if (set >> i & 1)
             used += (size_t)snprintf(buf + used, buf_b - used, "%s%s", used ? ", " : "",
-                                     assay_extension_name(i));
+                                     as_extension_name(i));
     return buf;
 }
 
@@ -43,7 +43,7 @@ struct named_set {
     uint64_t needs;
 };
 
-#define NEEDS(name) ASSAY_EXTENSION_BIT(name)
+#define NEEDS(name) AS_EXTENSION_BIT(name)
 
 /* Sets that are not listed need only x86-64. */
 static const struct named_set sets[] = {

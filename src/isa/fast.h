@@ -43,12 +43,12 @@ static inline unsigned fill_memory(const uint8_t *p, const struct as_split *s,
             out->scale = 1u << (sib >> 6);
         }
         if (mod == 0 && rm == 5) {
-            base = ASSAY_REG_NONE;
+            base = AS_REG_NONE;
             out->disp = load32(p + at);
             at += 4;
         }
     } else if (mod == 0 && rm == 5) {
-        base = ASSAY_REG_IP;
+        base = AS_REG_IP;
         out->disp = load32(p + at);
         at += 4;
     }
@@ -60,7 +60,7 @@ static inline unsigned fill_memory(const uint8_t *p, const struct as_split *s,
         at += 4;
     }
     out->base = base;
-    out->bits = ASSAY_INSN_MEM | (base == 4 || base == 5 ? ASSAY_INSN_STACKMEM : 0);
+    out->bits = AS_INSN_MEM | (base == 4 || base == 5 ? AS_INSN_STACKMEM : 0);
     return at;
 }
 
@@ -129,24 +129,20 @@ static inline unsigned rebase_high_bytes(uint32_t *reg, unsigned bytes)
 
 /* Stores the whole record with four stores, because this is the hottest code of decoding. The
  * asserts check that the fields are bytes of these words. */
-_Static_assert(offsetof(struct assay_insn, form) == 8 &&
-                   offsetof(struct assay_insn, length) == 10 &&
-                   offsetof(struct assay_insn, bits) == 11 &&
-                   offsetof(struct assay_insn, reg) == 12,
+_Static_assert(offsetof(struct as_insn, form) == 8 && offsetof(struct as_insn, length) == 10 &&
+                   offsetof(struct as_insn, bits) == 11 && offsetof(struct as_insn, reg) == 12,
                "second word of a record");
-_Static_assert(offsetof(struct assay_insn, base) == 16 &&
-                   offsetof(struct assay_insn, index) == 17 &&
-                   offsetof(struct assay_insn, scale) == 18 &&
-                   offsetof(struct assay_insn, segment) == 19 &&
-                   offsetof(struct assay_insn, mask) == 20 &&
-                   offsetof(struct assay_insn, high) == 21 &&
-                   offsetof(struct assay_insn, wrap) == 22,
+_Static_assert(offsetof(struct as_insn, base) == 16 && offsetof(struct as_insn, index) == 17 &&
+                   offsetof(struct as_insn, scale) == 18 &&
+                   offsetof(struct as_insn, segment) == 19 &&
+                   offsetof(struct as_insn, mask) == 20 && offsetof(struct as_insn, high) == 21 &&
+                   offsetof(struct as_insn, wrap) == 22,
                "third word");
-_Static_assert(offsetof(struct assay_insn, disp) == 24 && offsetof(struct assay_insn, imm) == 28,
+_Static_assert(offsetof(struct as_insn, disp) == 24 && offsetof(struct as_insn, imm) == 28,
                "fourth word");
 
-static inline void store_words(struct assay_insn *insn, uint64_t second, uint64_t third,
-                               int32_t disp, int32_t imm)
+static inline void store_words(struct as_insn *insn, uint64_t second, uint64_t third, int32_t disp,
+                               int32_t imm)
 {
     uint8_t *to = (uint8_t *)insn;
     memcpy(to + 8, &second, sizeof second);
@@ -159,10 +155,10 @@ static inline void store_words(struct assay_insn *insn, uint64_t second, uint64_
  * needs for IMM64 only. Returns the length in bytes. */
 static inline __attribute__((always_inline)) unsigned
 as_recipe_fill(const uint8_t *p, struct as_split *s, const struct as_recipe *recipe,
-               struct assay_insn *insn, int64_t *imm)
+               struct as_insn *insn, int64_t *imm)
 {
-    struct filled f = {.base = ASSAY_REG_NONE, .index = ASSAY_REG_NONE};
-    unsigned at, segment = ASSAY_REG_NONE, wrap = 0, high = 0;
+    struct filled f = {.base = AS_REG_NONE, .index = AS_REG_NONE};
+    unsigned at, segment = AS_REG_NONE, wrap = 0, high = 0;
     const unsigned flags = recipe->flags;
     int32_t value = (int32_t)(flags >> 7); /* AS_RECIPE_ONE */
     *imm = 0;
@@ -179,24 +175,24 @@ as_recipe_fill(const uint8_t *p, struct as_split *s, const struct as_recipe *rec
             int64_t whole = flags & AS_RECIPE_REL ? *imm + at : *imm;
             value = (int32_t)(uint32_t)(uint64_t)whole;
             if (flags & AS_RECIPE_REL && whole > INT32_MAX)
-                wrap |= ASSAY_WRAP_IMM;
+                wrap |= AS_WRAP_IMM;
             else if (recipe->imm_b == 8 && whole != value)
-                f.bits |= ASSAY_INSN_IMM64;
+                f.bits |= AS_INSN_IMM64;
         }
     }
-    if (f.base == ASSAY_REG_IP) {
+    if (f.base == AS_REG_IP) {
         int64_t disp = (int64_t)f.disp + at;
         f.disp = (int32_t)(uint32_t)(uint64_t)disp;
         if (disp > INT32_MAX)
-            wrap |= ASSAY_WRAP_DISP;
+            wrap |= AS_WRAP_DISP;
     }
     uint32_t reg = registers_of(s, recipe);
     if (recipe->bytes)
         high = rebase_high_bytes(&reg, recipe->bytes);
     if (flags & AS_RECIPE_IDIOM &&
         ((reg >> 8 * (recipe->idiom & 15)) & 0xff) == ((reg >> 8 * (recipe->idiom >> 4)) & 0xff))
-        f.bits |= ASSAY_INSN_IDIOM;
-    const unsigned mask = s->mask ? ASSAY_REG_MASK + (unsigned)s->mask : ASSAY_REG_NONE;
+        f.bits |= AS_INSN_IDIOM;
+    const unsigned mask = s->mask ? AS_REG_MASK + (unsigned)s->mask : AS_REG_NONE;
     store_words(insn,
                 recipe->form | (uint64_t)(at & 0xff) << 16 | (uint64_t)f.bits << 24 |
                     (uint64_t)reg << 32,

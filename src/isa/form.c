@@ -14,7 +14,7 @@
 enum { BUCKETS = AS_FORMS_MOST }; /* hash table with chains of form numbers */
 
 /* Pages of the table without a form use no memory. */
-struct assay_form as_form_table[AS_FORMS_MOST];
+struct as_form as_form_table[AS_FORMS_MOST];
 uint8_t as_form_flows[AS_FORMS_MOST];
 
 static struct entry {
@@ -26,26 +26,26 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint16_t bucket[BUCKETS]; /* lock guards it; 0 = empty */
 static _Atomic size_t forms = 1; /* number 0 is `invalid` */
 
-const struct assay_form as_form_invalid = {
+const struct as_form as_form_invalid = {
     .mnemonic = "(bad)",
-    .insn_class = ASSAY_CLASS_INVALID,
-    .traits = ASSAY_TRAIT_ENDS,
+    .insn_class = AS_CLASS_INVALID,
+    .traits = AS_TRAIT_ENDS,
 };
 
-const struct assay_form *assay_form_get(uint16_t form)
+const struct as_form *as_form_get(uint16_t form)
 {
     if (form == AS_FORM_INVALID || form >= atomic_load_explicit(&forms, memory_order_acquire))
         return &as_form_invalid;
     return &as_form_table[form];
 }
 
-size_t assay_form_count(void)
+size_t as_form_count(void)
 {
     return atomic_load_explicit(&forms, memory_order_acquire);
 }
 
 /* Returns the FNV-1a hash of a form. Forms start as zeroes, so padding is equal too. */
-static uint32_t form_hash(const struct assay_form *form)
+static uint32_t form_hash(const struct as_form *form)
 {
     const uint8_t *p = (const uint8_t *)form;
     uint32_t h = 2166136261u;
@@ -54,29 +54,29 @@ static uint32_t form_hash(const struct assay_form *form)
     return h;
 }
 
-static uint8_t flow_of(const struct assay_form *form)
+static uint8_t flow_of(const struct as_form *form)
 {
     unsigned c = form->insn_class, flow = 0;
-    if (c != ASSAY_CLASS_BRANCH && c != ASSAY_CLASS_JUMP && c != ASSAY_CLASS_CALL &&
-        c != ASSAY_CLASS_RETURN && c != ASSAY_CLASS_TRAP && c != ASSAY_CLASS_INVALID)
+    if (c != AS_CLASS_BRANCH && c != AS_CLASS_JUMP && c != AS_CLASS_CALL && c != AS_CLASS_RETURN &&
+        c != AS_CLASS_TRAP && c != AS_CLASS_INVALID)
         flow |= AS_FORM_GOES_ON;
-    if (form->operands && form->operand[0].kind == ASSAY_OPERAND_REL)
+    if (form->operands && form->operand[0].kind == AS_OPERAND_REL)
         flow |= AS_FORM_LEADS;
-    if (c == ASSAY_CLASS_CALL)
+    if (c == AS_CLASS_CALL)
         flow |= AS_FORM_CALLS;
-    if (c == ASSAY_CLASS_PUSH || c == ASSAY_CLASS_POP)
+    if (c == AS_CLASS_PUSH || c == AS_CLASS_POP)
         flow |= AS_FORM_STACKS;
-    if ((c == ASSAY_CLASS_MOVE || c == ASSAY_CLASS_PUSH) && form->operands &&
-        form->operand[form->operands - 1].kind == ASSAY_OPERAND_IMM)
+    if ((c == AS_CLASS_MOVE || c == AS_CLASS_PUSH) && form->operands &&
+        form->operand[form->operands - 1].kind == AS_OPERAND_IMM)
         flow |= AS_FORM_ADDRESS;
     return (uint8_t)flow;
 }
 
-static int append_form(const struct assay_form *form, uint32_t hash)
+static int append_form(const struct as_form *form, uint32_t hash)
 {
     size_t n = atomic_load_explicit(&forms, memory_order_relaxed);
     if (n >= AS_FORMS_MOST)
-        return ASSAY_ERR_LIMIT;
+        return AS_ERR_LIMIT;
     memcpy(&as_form_table[n], form, sizeof *form);
     as_form_flows[n] = flow_of(form);
     entries[n] = (struct entry){.hash = hash, .next = bucket[hash % BUCKETS]};
@@ -85,7 +85,7 @@ static int append_form(const struct assay_form *form, uint32_t hash)
     return (int)n;
 }
 
-int as_form_intern(const struct assay_form *form)
+int as_form_intern(const struct as_form *form)
 {
     uint32_t hash = form_hash(form);
     pthread_mutex_lock(&lock);

@@ -10,10 +10,10 @@
 
 #include <Zydis/Zydis.h>
 
-static ZydisFormatter *formatter(enum assay_syntax syntax, ZydisFormatter *f)
+static ZydisFormatter *formatter(enum as_syntax syntax, ZydisFormatter *f)
 {
-    ZydisFormatterInit(f, syntax == ASSAY_SYNTAX_ATT ? ZYDIS_FORMATTER_STYLE_ATT
-                                                     : ZYDIS_FORMATTER_STYLE_INTEL);
+    ZydisFormatterInit(f, syntax == AS_SYNTAX_ATT ? ZYDIS_FORMATTER_STYLE_ATT
+                                                  : ZYDIS_FORMATTER_STYLE_INTEL);
     ZydisFormatterSetProperty(f, ZYDIS_FORMATTER_PROP_HEX_UPPERCASE, ZYAN_FALSE);
     ZydisFormatterSetProperty(f, ZYDIS_FORMATTER_PROP_ADDR_PADDING_ABSOLUTE,
                               ZYDIS_PADDING_DISABLED);
@@ -24,8 +24,8 @@ static ZydisFormatter *formatter(enum assay_syntax syntax, ZydisFormatter *f)
     return f;
 }
 
-int assay_insn_format(const uint8_t *bytes, size_t size_b, uint64_t address,
-                      enum assay_syntax syntax, char *buf, size_t buf_b)
+int as_insn_format(const uint8_t *bytes, size_t size_b, uint64_t address, enum as_syntax syntax,
+                   char *buf, size_t buf_b)
 {
     ZydisDecoder decoder;
     ZydisFormatter f;

@@ -10,7 +10,7 @@
 #include "isa/isa.h"
 
 /* Programs have tens of millions of records, so two must fit into a cache line. */
-_Static_assert(sizeof(struct assay_insn) == 32, "record of an instruction");
+_Static_assert(sizeof(struct as_insn) == 32, "record of an instruction");
 
 enum { AS_INSN_MAX_B = 15, AS_SLOTS = 4 };
 
@@ -54,24 +54,24 @@ struct as_recipe {
 
 /* An instruction that the reference decoder has decoded. */
 struct as_decoded {
-    struct assay_insn insn;
+    struct as_insn insn;
     struct as_recipe recipe; /* has the flag SLOW if no recipe can describe the encoding */
-    int64_t imm, disp;       /* whole values if insn.bits has ASSAY_INSN_IMM64 */
+    int64_t imm, disp;       /* whole values if insn.bits has AS_INSN_IMM64 */
 };
 
 /* Decodes one instruction at `bytes` with the decoder library. At most 15 of `size_b` bytes are
  * read. MVEX encodings are valid only if `k1om` is set. Returns 0, also for an invalid byte.
- * Returns ASSAY_ERR_NOMEM or ASSAY_ERR_LIMIT if the form table cannot grow. */
+ * Returns AS_ERR_NOMEM or AS_ERR_LIMIT if the form table cannot grow. */
 int as_reference_decode(const uint8_t *bytes, size_t size_b, uint64_t address, bool k1om,
                         struct as_decoded *out);
 
 /* Returns the number of the form equal to `form` and adds the form if it is new. Returns
- * ASSAY_ERR_LIMIT if the table is full. Thread-safe. */
-int as_form_intern(const struct assay_form *form);
+ * AS_ERR_LIMIT if the table is full. Thread-safe. */
+int as_form_intern(const struct as_form *form);
 /* Number of the form of invalid bytes. */
 enum { AS_FORM_INVALID = 0 };
 
-static inline void as_regset_add(struct assay_regset *s, unsigned reg)
+static inline void as_regset_add(struct as_regset *s, unsigned reg)
 {
     if (reg < 128)
         s->word[reg >> 6] |= (uint64_t)1 << (reg & 63);

@@ -4,14 +4,14 @@
  */
 #include "isa/isa.h"
 
-const char *assay_class_name(unsigned insn_class)
+const char *as_class_name(unsigned insn_class)
 {
     static const char *const names[] = {
 #define CLASS_NAME(name, word) word,
-        ASSAY_CLASS_LIST(CLASS_NAME)
+        AS_CLASS_LIST(CLASS_NAME)
 #undef CLASS_NAME
     };
-    return insn_class < ASSAY_CLASS_COUNT ? names[insn_class] : "?";
+    return insn_class < AS_CLASS_COUNT ? names[insn_class] : "?";
 }
 
 static const char *gpr_name(unsigned n, unsigned width_b)
@@ -43,7 +43,7 @@ static const char *vector_name(unsigned n, unsigned width_b)
     return names[width_b <= 16 ? 0 : width_b <= 32 ? 1 : 2][n & 31];
 }
 
-const char *assay_reg_name(unsigned reg, unsigned width_b)
+const char *as_reg_name(unsigned reg, unsigned width_b)
 {
     static const char *const rest[] = {
         "k0",    "k1",      "k2",   "k3",   "k4",   "k5",   "k6",  "k7",    "st0",
@@ -51,12 +51,12 @@ const char *assay_reg_name(unsigned reg, unsigned width_b)
         "tmm2",  "tmm3",    "tmm4", "tmm5", "tmm6", "tmm7", "rip", "mxcsr", "x87cw",
         "x87sw", "tilecfg", "es",   "cs",   "ss",   "ds",   "fs",  "gs",    "system"};
     static const char *const mmx[] = {"mm0", "mm1", "mm2", "mm3", "mm4", "mm5", "mm6", "mm7"};
-    _Static_assert(sizeof rest / sizeof *rest == ASSAY_REG_COUNT - ASSAY_REG_MASK, "all named");
-    if (reg < ASSAY_REG_VEC)
+    _Static_assert(sizeof rest / sizeof *rest == AS_REG_COUNT - AS_REG_MASK, "all named");
+    if (reg < AS_REG_VEC)
         return gpr_name(reg, width_b);
-    if (reg < ASSAY_REG_MASK)
-        return vector_name(reg - ASSAY_REG_VEC, width_b);
-    if (reg >= ASSAY_REG_X87 && reg < ASSAY_REG_TILE && width_b == 8)
-        return mmx[reg - ASSAY_REG_X87];
-    return reg < ASSAY_REG_COUNT ? rest[reg - ASSAY_REG_MASK] : "?";
+    if (reg < AS_REG_MASK)
+        return vector_name(reg - AS_REG_VEC, width_b);
+    if (reg >= AS_REG_X87 && reg < AS_REG_TILE && width_b == 8)
+        return mmx[reg - AS_REG_X87];
+    return reg < AS_REG_COUNT ? rest[reg - AS_REG_MASK] : "?";
 }

@@ -33,49 +33,49 @@ static _Atomic uint32_t register_form[AS_FORMS_MOST];
 
 /* ---- Widths --------------------------------------------------------------------------------- */
 
-static bool in_vector_file(const struct assay_operand *o)
+static bool in_vector_file(const struct as_operand *o)
 {
-    return o->kind == ASSAY_OPERAND_REG && o->file >= ASSAY_FILE_XMM && o->file <= ASSAY_FILE_ZMM;
+    return o->kind == AS_OPERAND_REG && o->file >= AS_FILE_XMM && o->file <= AS_FILE_ZMM;
 }
 
-bool as_form_is_vector(const struct assay_form *form)
+bool as_form_is_vector(const struct as_form *form)
 {
     for (unsigned i = 0; i < form->operands; i++)
-        if (form->operand[i].kind == ASSAY_OPERAND_REG &&
-            ((form->operand[i].file >= ASSAY_FILE_MMX && form->operand[i].file <= ASSAY_FILE_ZMM) ||
-             form->operand[i].file == ASSAY_FILE_X87))
+        if (form->operand[i].kind == AS_OPERAND_REG &&
+            ((form->operand[i].file >= AS_FILE_MMX && form->operand[i].file <= AS_FILE_ZMM) ||
+             form->operand[i].file == AS_FILE_X87))
             return true;
-    return form->traits & ASSAY_TRAIT_X87;
+    return form->traits & AS_TRAIT_X87;
 }
 
 static unsigned file_width(unsigned file)
 {
-    return file == ASSAY_FILE_ZMM ? 64 : file == ASSAY_FILE_YMM ? 32 : 16;
+    return file == AS_FILE_ZMM ? 64 : file == AS_FILE_YMM ? 32 : 16;
 }
 
 /* Returns the data bytes of operand `i`. Those of a scalar instruction are the bytes of its
  * element. */
-static unsigned operand_width(const struct assay_form *form, unsigned i)
+static unsigned operand_width(const struct as_form *form, unsigned i)
 {
-    const struct assay_operand *o = &form->operand[i];
+    const struct as_operand *o = &form->operand[i];
 
-    if (form->traits & ASSAY_TRAIT_PACKED || !as_form_is_vector(form))
+    if (form->traits & AS_TRAIT_PACKED || !as_form_is_vector(form))
         return in_vector_file(o) ? file_width(o->file) : o->width_b;
-    if (o->kind == ASSAY_OPERAND_MEM || !in_vector_file(o))
+    if (o->kind == AS_OPERAND_MEM || !in_vector_file(o))
         return o->width_b;
-    if (i && form->insn_class == ASSAY_CLASS_CONVERT && form->source_element_b)
+    if (i && form->insn_class == AS_CLASS_CONVERT && form->source_element_b)
         return form->source_element_b;
     return o->element_b ? o->element_b : form->element_b ? form->element_b : o->width_b;
 }
 
-unsigned as_insn_width(const struct assay_form *form)
+unsigned as_insn_width(const struct as_form *form)
 {
     unsigned width = 0;
 
     for (unsigned i = 0; i < form->operands; i++) {
-        const struct assay_operand *o = &form->operand[i];
-        const bool data = o->kind == ASSAY_OPERAND_REG || o->kind == ASSAY_OPERAND_MEM;
-        const unsigned own = data && o->file != ASSAY_FILE_MASK ? operand_width(form, i) : 0;
+        const struct as_operand *o = &form->operand[i];
+        const bool data = o->kind == AS_OPERAND_REG || o->kind == AS_OPERAND_MEM;
+        const unsigned own = data && o->file != AS_FILE_MASK ? operand_width(form, i) : 0;
 
         if (own > width && own <= 64)
             width = own;
@@ -83,10 +83,9 @@ unsigned as_insn_width(const struct assay_form *form)
     return width;
 }
 
-int as_form_addend(const struct assay_form *form)
+int as_form_addend(const struct as_form *form)
 {
-    const char *digits =
-        form->insn_class == ASSAY_CLASS_FMA ? strpbrk(form->mnemonic, "123") : NULL;
+    const char *digits = form->insn_class == AS_CLASS_FMA ? strpbrk(form->mnemonic, "123") : NULL;
 
     if (!digits || strlen(digits) < 3)
         return -1;
@@ -104,7 +103,7 @@ static const char *row_name(const struct as_packed_row *row, unsigned element_b,
 }
 
 /* Writes the mnemonic for vectors to `out`. Returns false if there is none. */
-static bool packed_name(const struct assay_form *form, bool wide, char *out, size_t out_b)
+static bool packed_name(const struct as_form *form, bool wide, char *out, size_t out_b)
 {
     const char *m = form->mnemonic;
     const size_t n = strlen(m);
@@ -122,7 +121,7 @@ static bool packed_name(const struct assay_form *form, bool wide, char *out, siz
         return false;
     snprintf(out, out_b, "%s%s", m[0] == 'v' ? "" : "v", m);
     const size_t end = strlen(out);
-    if (form->traits & ASSAY_TRAIT_SCALAR && end > 2 && out[end - 2] == 's')
+    if (form->traits & AS_TRAIT_SCALAR && end > 2 && out[end - 2] == 's')
         out[end - 2] = 'p';
     return true;
 }
@@ -150,23 +149,23 @@ static bool add_vector(struct asm_line *line, unsigned width_b, unsigned number)
     return true;
 }
 
-static bool add_packed_operand(struct asm_line *line, const struct assay_form *form, unsigned i,
+static bool add_packed_operand(struct asm_line *line, const struct as_form *form, unsigned i,
                                unsigned times)
 {
-    const struct assay_operand *o = &form->operand[i];
+    const struct as_operand *o = &form->operand[i];
     const unsigned width_b = operand_width(form, i) * times;
     char word[24];
 
     switch (o->kind) {
-    case ASSAY_OPERAND_REG:
-        if (!in_vector_file(o) && !(o->file >= ASSAY_FILE_GPR8 && o->file <= ASSAY_FILE_GPR64))
+    case AS_OPERAND_REG:
+        if (!in_vector_file(o) && !(o->file >= AS_FILE_GPR8 && o->file <= AS_FILE_GPR64))
             return false;
         return add_vector(line, width_b, i + 1);
-    case ASSAY_OPERAND_MEM:
+    case AS_OPERAND_MEM:
         snprintf(word, sizeof word, "m%u[rdi]", 8 * width_b);
         add_word(line, word);
-        return width_b <= 64 && !(form->traits & ASSAY_TRAIT_BROADCAST);
-    case ASSAY_OPERAND_IMM:
+        return width_b <= 64 && !(form->traits & AS_TRAIT_BROADCAST);
+    case AS_OPERAND_IMM:
         if (!as_form_is_vector(form))
             return add_vector(line, operand_width(form, 0) * times, i + 1); /* a vector of it */
         add_word(line, "1");
@@ -176,7 +175,7 @@ static bool add_packed_operand(struct asm_line *line, const struct assay_form *f
     }
 }
 
-static bool packed_text(const struct assay_form *form, unsigned times, enum shape shape,
+static bool packed_text(const struct as_form *form, unsigned times, enum shape shape,
                         struct asm_line *line)
 {
     const bool wide = as_insn_width(form) * times > 32;
@@ -202,7 +201,7 @@ static bool packed_text(const struct assay_form *form, unsigned times, enum shap
 
 /* ---- Search --------------------------------------------------------------------------------- */
 
-static bool record_of(const char *text, struct assay_insn *out)
+static bool record_of(const char *text, struct as_insn *out)
 {
     uint8_t bytes[AS_ENCODE_B];
     const size_t length = as_encode_text(text, bytes);
@@ -214,13 +213,12 @@ static bool record_of(const char *text, struct assay_insn *out)
     return out->form != AS_FORM_INVALID;
 }
 
-static uint32_t look_for_packed(const struct assay_form *form, unsigned times)
+static uint32_t look_for_packed(const struct as_form *form, unsigned times)
 {
-    struct assay_insn found;
+    struct as_insn found;
     struct asm_line line;
 
-    if (form->traits &
-            (ASSAY_TRAIT_MASKED | ASSAY_TRAIT_X87 | ASSAY_TRAIT_LOCK | ASSAY_TRAIT_REP) ||
+    if (form->traits & (AS_TRAIT_MASKED | AS_TRAIT_X87 | AS_TRAIT_LOCK | AS_TRAIT_REP) ||
         !form->operands)
         return NONE;
     for (unsigned shape = 0; shape < SHAPES; shape++)
@@ -229,7 +227,7 @@ static uint32_t look_for_packed(const struct assay_form *form, unsigned times)
     return NONE;
 }
 
-bool as_insn_packed(const struct assay_insn *insn, unsigned times, struct assay_insn *out)
+bool as_insn_packed(const struct as_insn *insn, unsigned times, struct as_insn *out)
 {
     if (!times || times & (times - 1) || times > 64)
         return false;
@@ -237,7 +235,7 @@ bool as_insn_packed(const struct assay_insn *insn, unsigned times, struct assay_
     uint32_t entry = atomic_load_explicit(known, memory_order_relaxed);
 
     if (!entry) {
-        entry = look_for_packed(assay_form_get(insn->form), times);
+        entry = look_for_packed(as_form_get(insn->form), times);
         atomic_store_explicit(known, entry, memory_order_release);
     }
     if (entry == NONE)
@@ -245,45 +243,44 @@ bool as_insn_packed(const struct assay_insn *insn, unsigned times, struct assay_
     const unsigned shape = entry >> 4 & 15;
     *out = *insn;
     out->form = (uint16_t)(entry >> 8);
-    out->bits &= (uint8_t)~ASSAY_INSN_IMM64;
+    out->bits &= (uint8_t)~AS_INSN_IMM64;
     if (shape == SHAPE_DOUBLED) {
         memmove(out->reg + 1, insn->reg, 3);
     } else if (shape == SHAPE_DROPPED) {
         memmove(out->reg + 1, insn->reg + 2, 2);
-        out->reg[3] = ASSAY_REG_NONE;
+        out->reg[3] = AS_REG_NONE;
     }
     return true;
 }
 
 /* Adds a register of the memory operand's width, in the file of the other operands. */
-static bool add_register_operand(struct asm_line *line, const struct assay_form *form, unsigned i)
+static bool add_register_operand(struct asm_line *line, const struct as_form *form, unsigned i)
 {
     static const char *const general[] = {"bl", "bx", "ebx", "rbx"};
-    const struct assay_operand *o = &form->operand[i];
+    const struct as_operand *o = &form->operand[i];
     const unsigned width_b = o->width_b;
 
-    if (o->kind == ASSAY_OPERAND_IMM) {
+    if (o->kind == AS_OPERAND_IMM) {
         add_word(line, "1");
         return true;
     }
     if (in_vector_file(o))
         return add_vector(line, file_width(o->file), i + 1);
-    if (o->kind == ASSAY_OPERAND_MEM && as_form_is_vector(form))
+    if (o->kind == AS_OPERAND_MEM && as_form_is_vector(form))
         return add_vector(line, width_b, i + 1);
     if (width_b > 8 || !width_b || width_b & (width_b - 1) ||
-        (o->kind != ASSAY_OPERAND_MEM &&
-         !(o->file >= ASSAY_FILE_GPR8 && o->file <= ASSAY_FILE_GPR64)))
+        (o->kind != AS_OPERAND_MEM && !(o->file >= AS_FILE_GPR8 && o->file <= AS_FILE_GPR64)))
         return false;
     add_word(line, general[__builtin_ctz(width_b)]);
     return true;
 }
 
-static uint32_t look_for_registers(const struct assay_form *form)
+static uint32_t look_for_registers(const struct as_form *form)
 {
-    struct assay_insn found;
+    struct as_insn found;
     struct asm_line line = {.n = 0};
 
-    if (form->traits & (ASSAY_TRAIT_MASKED | ASSAY_TRAIT_BROADCAST | ASSAY_TRAIT_LOCK))
+    if (form->traits & (AS_TRAIT_MASKED | AS_TRAIT_BROADCAST | AS_TRAIT_LOCK))
         return NONE;
     add_word(&line, form->mnemonic);
     for (unsigned i = 0; i < form->operands; i++) {
@@ -294,9 +291,9 @@ static uint32_t look_for_registers(const struct assay_form *form)
     return record_of(line.text, &found) ? (uint32_t)found.form << 8 | FOUND : NONE;
 }
 
-bool as_insn_registers(const struct assay_insn *insn, uint8_t reg, struct assay_insn *out)
+bool as_insn_registers(const struct as_insn *insn, uint8_t reg, struct as_insn *out)
 {
-    const struct assay_form *form = assay_form_get(insn->form);
+    const struct as_form *form = as_form_get(insn->form);
     uint32_t entry = atomic_load_explicit(&register_form[insn->form], memory_order_relaxed);
 
     if (!entry) {
@@ -305,24 +302,24 @@ bool as_insn_registers(const struct assay_insn *insn, uint8_t reg, struct assay_
     }
     if (entry == NONE)
         return false;
-    const struct assay_form *other = assay_form_get((uint16_t)(entry >> 8));
+    const struct as_form *other = as_form_get((uint16_t)(entry >> 8));
     *out = *insn;
     out->form = (uint16_t)(entry >> 8);
-    out->bits &= (uint8_t) ~(ASSAY_INSN_MEM | ASSAY_INSN_STACKMEM | ASSAY_INSN_IDIOM);
-    out->base = out->index = out->segment = ASSAY_REG_NONE;
+    out->bits &= (uint8_t) ~(AS_INSN_MEM | AS_INSN_STACKMEM | AS_INSN_IDIOM);
+    out->base = out->index = out->segment = AS_REG_NONE;
     for (unsigned i = 0; i < other->operands; i++)
-        if (other->operand[i].kind == ASSAY_OPERAND_REG)
+        if (other->operand[i].kind == AS_OPERAND_REG)
             out->reg[other->operand[i].slot] =
-                form->operand[i].kind == ASSAY_OPERAND_REG ? insn->reg[form->operand[i].slot] : reg;
+                form->operand[i].kind == AS_OPERAND_REG ? insn->reg[form->operand[i].slot] : reg;
     return true;
 }
 
 /* ---- Parts ---------------------------------------------------------------------------------- */
 
-bool as_insn_part(enum as_part part, unsigned element_b, unsigned width_b, struct assay_insn *out)
+bool as_insn_part(enum as_part part, unsigned element_b, unsigned width_b, struct as_insn *out)
 {
     enum { ROWS_MOST = 64 };
-    static struct assay_insn record[ROWS_MOST];
+    static struct as_insn record[ROWS_MOST];
     /* The element of `record` is written and never changes. */
     static _Atomic uint8_t is_there[ROWS_MOST];
     static atomic_flag writing = ATOMIC_FLAG_INIT;

@@ -17,14 +17,14 @@
  * change. The caller must not pass fewer lanes than the instruction has. A general register remains
  * general, because only dependences matter. Returns false if the form does not exist. Thread-safe.
  */
-bool as_insn_packed(const struct assay_insn *insn, unsigned lanes, struct assay_insn *out);
+bool as_insn_packed(const struct as_insn *insn, unsigned lanes, struct as_insn *out);
 /* Replaces the explicit memory operand by register `reg`. Returns false if the form does not
  * exist. Thread-safe. */
-bool as_insn_registers(const struct assay_insn *insn, uint8_t reg, struct assay_insn *out);
+bool as_insn_registers(const struct as_insn *insn, uint8_t reg, struct as_insn *out);
 
 /* Returns the bytes of a vector register that an instruction uses: lanes times element. A scalar
  * instruction uses one element. */
-unsigned as_insn_width(const struct assay_form *form);
+unsigned as_insn_width(const struct as_form *form);
 
 enum as_part {
     AS_PART_FIRST, /* inserts the first element of 16 bytes */
@@ -48,12 +48,12 @@ enum as_part {
  * vectors `width_b`. The result is in xmm0, which is the value for a store. The inputs are xmm1 and
  * xmm2, and memory is at [rdi]. Returns false if the step does not exist. Thread-safe.
  */
-bool as_insn_part(enum as_part part, unsigned element_b, unsigned width_b, struct assay_insn *out);
+bool as_insn_part(enum as_part part, unsigned element_b, unsigned width_b, struct as_insn *out);
 
 /* Returns the number of the explicit operand that is the addend of an FMA, or -1
  * for other forms. */
-int as_form_addend(const struct assay_form *form);
+int as_form_addend(const struct as_form *form);
 /* Returns true if the form uses vector or x87 registers. */
-bool as_form_is_vector(const struct assay_form *form);
+bool as_form_is_vector(const struct as_form *form);
 
 #endif

@@ -9,6 +9,6 @@
 
 /* Is the last step of as_form_build before operations are counted. */
 void as_form_patch(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *ops,
-                   struct assay_form *f);
+                   struct as_form *f);
 
 #endif

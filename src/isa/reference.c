@@ -9,12 +9,12 @@
 
 #include "isa/build.h"
 
-static void init_insn(struct assay_insn *insn, uint64_t address)
+static void init_insn(struct as_insn *insn, uint64_t address)
 {
     memset(insn, 0, sizeof *insn);
     insn->address = address;
-    memset(insn->reg, ASSAY_REG_NONE, sizeof insn->reg);
-    insn->base = insn->index = insn->segment = insn->mask = ASSAY_REG_NONE;
+    memset(insn->reg, AS_REG_NONE, sizeof insn->reg);
+    insn->base = insn->index = insn->segment = insn->mask = AS_REG_NONE;
 }
 
 static void invalid(uint64_t address, struct as_decoded *out)
@@ -22,7 +22,7 @@ static void invalid(uint64_t address, struct as_decoded *out)
     init_insn(&out->insn, address);
     out->insn.form = AS_FORM_INVALID;
     out->insn.length = 1;
-    out->insn.bits = ASSAY_INSN_INVALID;
+    out->insn.bits = AS_INSN_INVALID;
     out->recipe.flags = AS_RECIPE_SLOW;
 }
 
@@ -49,17 +49,17 @@ static uint8_t field_of(ZydisOperandEncoding encoding)
 static void reference_file(unsigned reg, bool evex, uint8_t *first, uint8_t *mask, bool *fine)
 {
     *fine = false;
-    if (reg < ASSAY_REG_VEC) {
-        *first = ASSAY_REG_GPR;
+    if (reg < AS_REG_VEC) {
+        *first = AS_REG_GPR;
         *mask = 15;
         *fine = evex;
-    } else if (reg < ASSAY_REG_MASK) {
-        *first = ASSAY_REG_VEC;
+    } else if (reg < AS_REG_MASK) {
+        *first = AS_REG_VEC;
         *mask = evex ? 31 : 15;
-    } else if (reg < ASSAY_REG_IP) {
+    } else if (reg < AS_REG_IP) {
         *first = (uint8_t)(reg & ~7u);
         *mask = 7;
-        *fine = reg < ASSAY_REG_X87 || reg >= ASSAY_REG_TILE;
+        *fine = reg < AS_REG_X87 || reg >= AS_REG_TILE;
     } else {
         *first = (uint8_t)reg; /* segment and system registers use the finer key */
         *mask = 0;
@@ -84,7 +84,7 @@ static void decode_register_operand(const ZydisDecodedInstruction *zi, const Zyd
         recipe->pick[slot] = (uint8_t)(field | mask << 3);
         if (fine)
             recipe->flags |= AS_RECIPE_FINE;
-        if (r.reg < ASSAY_REG_VEC && r.width_b == 1 && !(zi->attributes & ZYDIS_ATTRIB_HAS_REX))
+        if (r.reg < AS_REG_VEC && r.width_b == 1 && !(zi->attributes & ZYDIS_ATTRIB_HAS_REX))
             recipe->bytes |= (uint8_t)(1 << slot);
     } else if (r.high) {
         recipe->flags |= AS_RECIPE_SLOW;
@@ -93,7 +93,7 @@ static void decode_register_operand(const ZydisDecodedInstruction *zi, const Zyd
 
 /* Returns the low 32 bits of the sum of a 32-bit distance and the length. Sets `bit` in insn->wrap
  * if the sum exceeds 32 bits. */
-static int32_t wrapped(int64_t value, uint16_t bit, struct assay_insn *insn)
+static int32_t wrapped(int64_t value, uint16_t bit, struct as_insn *insn)
 {
     if (value > INT32_MAX)
         insn->wrap |= bit;
@@ -102,28 +102,28 @@ static int32_t wrapped(int64_t value, uint16_t bit, struct assay_insn *insn)
 
 static void reference_memory(const ZydisDecodedOperand *o, struct as_decoded *out)
 {
-    struct assay_insn *insn = &out->insn;
+    struct as_insn *insn = &out->insn;
     struct as_named base = as_register_of(o->mem.base), index = as_register_of(o->mem.index);
-    insn->bits |= ASSAY_INSN_MEM;
+    insn->bits |= AS_INSN_MEM;
     insn->base = base.reg;
     insn->index = index.reg;
-    insn->scale = index.reg == ASSAY_REG_NONE ? 0 : o->mem.scale ? o->mem.scale : 1;
+    insn->scale = index.reg == AS_REG_NONE ? 0 : o->mem.scale ? o->mem.scale : 1;
     if (o->mem.segment == ZYDIS_REGISTER_FS)
-        insn->segment = ASSAY_REG_SEG + 4;
+        insn->segment = AS_REG_SEG + 4;
     else if (o->mem.segment == ZYDIS_REGISTER_GS)
-        insn->segment = ASSAY_REG_SEG + 5;
+        insn->segment = AS_REG_SEG + 5;
     int64_t disp = o->mem.disp.value;
-    if (base.reg == ASSAY_REG_IP) {
-        insn->disp = wrapped(disp + insn->length, ASSAY_WRAP_DISP, insn);
+    if (base.reg == AS_REG_IP) {
+        insn->disp = wrapped(disp + insn->length, AS_WRAP_DISP, insn);
     } else {
         insn->disp = (int32_t)(uint32_t)(uint64_t)disp;
         if (insn->disp != disp) {
-            insn->bits |= ASSAY_INSN_IMM64;
+            insn->bits |= AS_INSN_IMM64;
             out->disp = disp;
         }
     }
     if (base.reg == 4 || base.reg == 5)
-        insn->bits |= ASSAY_INSN_STACKMEM;
+        insn->bits |= AS_INSN_STACKMEM;
     if (o->mem.type == ZYDIS_MEMOP_TYPE_MEM || o->mem.type == ZYDIS_MEMOP_TYPE_AGEN)
         out->recipe.flags |= AS_RECIPE_MEM;
     else
@@ -133,7 +133,7 @@ static void reference_memory(const ZydisDecodedOperand *o, struct as_decoded *ou
 static void decode_immediate_operand(const ZydisDecodedOperand *o, unsigned nth,
                                      struct as_decoded *out)
 {
-    struct assay_insn *insn = &out->insn;
+    struct as_insn *insn = &out->insn;
     int64_t value = o->imm.value.s;
     if (nth) {
         insn->imm = (int32_t)((uint32_t)insn->imm | (uint32_t)value << 16);
@@ -141,7 +141,7 @@ static void decode_immediate_operand(const ZydisDecodedOperand *o, unsigned nth,
         return;
     }
     if (o->imm.is_relative) {
-        insn->imm = wrapped(value + insn->length, ASSAY_WRAP_IMM, insn);
+        insn->imm = wrapped(value + insn->length, AS_WRAP_IMM, insn);
         out->recipe.flags |= AS_RECIPE_REL | AS_RECIPE_SIGNED;
         return;
     }
@@ -150,7 +150,7 @@ static void decode_immediate_operand(const ZydisDecodedOperand *o, unsigned nth,
     if (!fits && o->imm.is_signed == ZYAN_FALSE && (uint64_t)value <= UINT32_MAX && o->size <= 32)
         fits = true;
     if (!fits) {
-        insn->bits |= ASSAY_INSN_IMM64;
+        insn->bits |= AS_INSN_IMM64;
         out->imm = value;
     }
     if (o->imm.is_signed)
@@ -166,14 +166,13 @@ static void decode_immediate_operand(const ZydisDecodedOperand *o, unsigned nth,
 
 /* Sets `slots` to the two sources that make an idiom if they are equal. Returns false if the form
  * has no idiom. */
-static bool idiom_slots(const struct assay_form *form, uint8_t *slots)
+static bool idiom_slots(const struct as_form *form, uint8_t *slots)
 {
-    unsigned sources[ASSAY_OPERANDS_MAX], n = 0;
-    if (!(form->traits & (ASSAY_TRAIT_ZEROING | ASSAY_TRAIT_ONES)))
+    unsigned sources[AS_OPERANDS_MAX], n = 0;
+    if (!(form->traits & (AS_TRAIT_ZEROING | AS_TRAIT_ONES)))
         return false;
     for (unsigned i = 0; i < form->operands; i++)
-        if (form->operand[i].kind == ASSAY_OPERAND_REG &&
-            form->operand[i].access & ASSAY_ACCESS_READ)
+        if (form->operand[i].kind == AS_OPERAND_REG && form->operand[i].access & AS_ACCESS_READ)
             sources[n++] = form->operand[i].slot;
     if (n != 2)
         return false;
@@ -241,21 +240,19 @@ static bool hangs_on_registers(const ZydisDecodedInstruction *zi)
 }
 
 static void finish_recipe(const ZydisDecoder *decoder, const ZydisDecodedInstruction *zi,
-                          const uint8_t *bytes, const struct assay_form *form,
-                          struct as_decoded *out)
+                          const uint8_t *bytes, const struct as_form *form, struct as_decoded *out)
 {
     struct as_recipe *recipe = &out->recipe;
-    struct assay_insn *insn = &out->insn;
+    struct as_insn *insn = &out->insn;
     recipe->form = insn->form;
     recipe->segment = insn->segment;
     recipe->imm_b = (uint8_t)(zi->raw.imm[0].size / 8);
     if (zi->raw.imm[1].size || (zi->raw.disp.size && !(zi->attributes & ZYDIS_ATTRIB_HAS_MODRM)) ||
-        zi->encoding == ZYDIS_INSTRUCTION_ENCODING_3DNOW ||
-        form->insn_class == ASSAY_CLASS_SYSTEM || form->insn_class == ASSAY_CLASS_GATHER ||
-        form->insn_class == ASSAY_CLASS_SCATTER ||
-        (form->isa == ASSAY_ISA_AMX && insn->bits & ASSAY_INSN_MEM))
+        zi->encoding == ZYDIS_INSTRUCTION_ENCODING_3DNOW || form->insn_class == AS_CLASS_SYSTEM ||
+        form->insn_class == AS_CLASS_GATHER || form->insn_class == AS_CLASS_SCATTER ||
+        (form->isa == AS_ISA_AMX && insn->bits & AS_INSN_MEM))
         recipe->flags |= AS_RECIPE_SLOW;
-    if (zi->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX && insn->bits & ASSAY_INSN_MEM)
+    if (zi->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX && insn->bits & AS_INSN_MEM)
         recipe->disp_shift = disp_shift_of(decoder, zi, bytes);
     if (recipe->disp_shift == 0xff)
         recipe->flags |= AS_RECIPE_SLOW;
@@ -264,7 +261,7 @@ static void finish_recipe(const ZydisDecoder *decoder, const ZydisDecodedInstruc
     if (idiom_slots(form, &recipe->idiom)) {
         recipe->flags |= AS_RECIPE_IDIOM;
         if (insn->reg[recipe->idiom & 15] == insn->reg[recipe->idiom >> 4])
-            insn->bits |= ASSAY_INSN_IDIOM;
+            insn->bits |= AS_INSN_IDIOM;
     }
 }
 
@@ -274,7 +271,7 @@ int as_reference_decode(const uint8_t *bytes, size_t size_b, uint64_t address, b
     ZydisDecoder decoder;
     ZydisDecodedInstruction zi;
     ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
-    struct assay_form form;
+    struct as_form form;
 
     memset(out, 0, sizeof *out);
     ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
@@ -288,14 +285,14 @@ int as_reference_decode(const uint8_t *bytes, size_t size_b, uint64_t address, b
     }
     init_insn(&out->insn, address);
     out->insn.length = zi.length;
-    memset(out->recipe.base, ASSAY_REG_NONE, AS_SLOTS);
+    memset(out->recipe.base, AS_REG_NONE, AS_SLOTS);
     as_form_build(&zi, ops, &form);
     int number = as_form_intern(&form);
     if (number < 0)
         return number;
     out->insn.form = (uint16_t)number;
     decode_shown_operands(&zi, ops, out);
-    if (form.traits & ASSAY_TRAIT_MASKED)
+    if (form.traits & AS_TRAIT_MASKED)
         out->insn.mask = as_register_of(zi.avx.mask.reg).reg;
     finish_recipe(&decoder, &zi, bytes, &form, out);
     return 0;

@@ -52,27 +52,27 @@ static bool read_process(pid_t pid, struct process *out)
     return true;
 }
 
-static int refuse_access(pid_t pid, const struct process *process, struct assay_error *err)
+static int refuse_access(pid_t pid, const struct process *process, struct as_error *err)
 {
     const struct passwd *owner = getpwuid(process->user);
     if (process->user != geteuid())
-        return as_error_set(err, ASSAY_ERR_PERMISSION,
+        return as_error_set(err, AS_ERR_PERMISSION,
                             "process %d: belongs to user %s (%u), not to you; run as that user or "
                             "as root (sudo)",
                             (int)pid, owner ? owner->pw_name : "?", (unsigned)process->user);
     if (geteuid() == 0)
-        return as_error_set(err, ASSAY_ERR_PERMISSION,
+        return as_error_set(err, AS_ERR_PERMISSION,
                             "process %d: it has privileges that root does not have here (CapPrm "
                             "in /proc/%d/status); run assay outside the container",
                             (int)pid, (int)pid);
-    return as_error_set(err, ASSAY_ERR_PERMISSION,
+    return as_error_set(err, AS_ERR_PERMISSION,
                         "process %d: it is protected (it has or had privileges, or is not "
                         "dumpable); run assay as root (sudo)",
                         (int)pid);
 }
 
 /* Checks that the program is of a kind that can be analysed. */
-static int check_program(pid_t pid, const struct process *process, struct assay_error *err)
+static int check_program(pid_t pid, const struct process *process, struct as_error *err)
 {
     char path[64], target[4096];
     snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
@@ -80,7 +80,7 @@ static int check_program(pid_t pid, const struct process *process, struct assay_
     if (n < 0)
         return errno == EACCES || errno == EPERM
                    ? refuse_access(pid, process, err)
-                   : as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                   : as_error_set(err, AS_ERR_NOT_FOUND,
                                   "process %d: no such process: it has just ended; use "
                                   "the number of a running process",
                                   (int)pid);
@@ -94,44 +94,44 @@ static int check_program(pid_t pid, const struct process *process, struct assay_
     return rc;
 }
 
-static int check(pid_t pid, struct process *process, struct assay_error *err)
+static int check(pid_t pid, struct process *process, struct as_error *err)
 {
     if (pid <= 0)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "process %d: invalid process number; use one of ps -e", (int)pid);
     if (pid == getpid())
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "process %d: it is assay itself; use the process of another program",
                             (int)pid);
     if (!read_process(pid, process))
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+        return as_error_set(err, AS_ERR_NOT_FOUND,
                             "process %d: no such process on this machine or in this "
                             "container; use one of ps -e",
                             (int)pid);
     if (process->group != pid)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "process %d: it is a thread of process %d; use that number", (int)pid,
                             (int)process->group);
     if (process->task.state == 'Z' || process->task.state == 'X')
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+        return as_error_set(err, AS_ERR_NOT_FOUND,
                             "process %d: it has ended (a zombie); use the number of a running "
                             "process",
                             (int)pid);
     if (process->task.kernel)
-        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+        return as_error_set(err, AS_ERR_UNSUPPORTED,
                             "process %d: it is a kernel thread; use the process of a program",
                             (int)pid);
     return check_program(pid, process, err);
 }
 
-bool as_attached_ended(const struct assay_launch *launch)
+bool as_attached_ended(const struct as_launch *launch)
 {
     struct as_task now = {0};
     return !as_task_read((uint32_t)launch->pid, &now) || now.start != launch->attached_start ||
            now.state == 'Z' || now.state == 'X';
 }
 
-int assay_launch_attach(pid_t pid, struct assay_launch **out, struct assay_error *err)
+int as_launch_attach(pid_t pid, struct as_launch **out, struct as_error *err)
 {
     struct process process = {0};
     char name[64];
@@ -139,7 +139,7 @@ int assay_launch_attach(pid_t pid, struct assay_launch **out, struct assay_error
     AS_TRY(check(pid, &process, err));
     snprintf(name, sizeof name, "process %d", (int)pid);
     int rc = as_launch_new(name, out, err);
-    struct assay_launch *l = *out;
+    struct as_launch *l = *out;
     if (rc == 0) {
         l->attached = l->let_go = true;
         l->pid = pid;
@@ -150,6 +150,6 @@ int assay_launch_attach(pid_t pid, struct assay_launch **out, struct assay_error
             rc = as_launch_add_fd(l, l->end, err);
     }
     if (rc < 0)
-        assay_launch_close(out);
+        as_launch_close(out);
     return rc;
 }

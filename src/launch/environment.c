@@ -25,13 +25,13 @@ static bool fits_any(const char *name, const char *const *pattern)
     return false;
 }
 
-bool assay_launch_variable_matters(const char *name)
+bool as_launch_variable_matters(const char *name)
 {
     return fits_any(name, as_launch_rank) ||
            (fits_any(name, as_launch_speed) && !fits_any(name, as_launch_shell));
 }
 
-bool assay_launch_variable_is_of_rank(const char *name)
+bool as_launch_variable_is_of_rank(const char *name)
 {
     return fits_any(name, as_launch_rank);
 }
@@ -44,7 +44,7 @@ static uint64_t variable_hash(const char *text)
     return hash ^ hash >> 33;
 }
 
-void assay_launch_environment_digest(const char *const *environment, char out[17])
+void as_launch_environment_digest(const char *const *environment, char out[17])
 {
     uint64_t sum = 0; /* a sum does not depend on the order */
     if (!environment)

@@ -24,21 +24,21 @@
 
 /* ---- Create and close ------------------------------------------------------------------------ */
 
-int as_launch_add_fd(struct assay_launch *launch, int fd, struct assay_error *err)
+int as_launch_add_fd(struct as_launch *launch, int fd, struct as_error *err)
 {
     struct epoll_event event = {.events = EPOLLIN};
     if (epoll_ctl(launch->fd, EPOLL_CTL_ADD, fd, &event) == 0)
         return 0;
-    return as_error_set(err, ASSAY_ERR_LIMIT,
+    return as_error_set(err, AS_ERR_LIMIT,
                         "%s: cannot be observed: %s; raise /proc/sys/fs/epoll/max_user_watches",
                         launch->name, strerror(errno));
 }
 
-int as_launch_new(const char *name, struct assay_launch **out, struct assay_error *err)
+int as_launch_new(const char *name, struct as_launch **out, struct as_error *err)
 {
     *out = NULL;
     AS_TRY(as_watch_begin(err));
-    struct assay_launch *l = *out = as_calloc(1, sizeof *l);
+    struct as_launch *l = *out = as_calloc(1, sizeof *l);
     if (!l) {
         as_watch_end();
         return as_error_nomem(err, name);
@@ -48,7 +48,7 @@ int as_launch_new(const char *name, struct assay_launch **out, struct assay_erro
     l->outcome.ready_begin_ns = l->outcome.ready_end_ns = -1;
     l->fd = epoll_create1(EPOLL_CLOEXEC);
     if (l->fd < 0)
-        return as_error_set(err, ASSAY_ERR_LIMIT,
+        return as_error_set(err, AS_ERR_LIMIT,
                             "%s: cannot be observed: %s; raise the limit of open files with "
                             "'ulimit -n'",
                             name, strerror(errno));
@@ -61,9 +61,9 @@ static void close_one(int fd)
         close(fd);
 }
 
-void assay_launch_close(struct assay_launch **launch)
+void as_launch_close(struct as_launch **launch)
 {
-    struct assay_launch *l = *launch;
+    struct as_launch *l = *launch;
     if (!l)
         return;
     close_one(l->gate); /* a child that still waits at the gate sees it and exits */
@@ -78,27 +78,27 @@ void assay_launch_close(struct assay_launch **launch)
     *launch = NULL;
 }
 
-pid_t assay_launch_pid(const struct assay_launch *launch)
+pid_t as_launch_pid(const struct as_launch *launch)
 {
     return launch->pid;
 }
 
-int assay_launch_fd(const struct assay_launch *launch)
+int as_launch_fd(const struct as_launch *launch)
 {
     return launch->fd;
 }
 
 /* ---- Signals -------------------------------------------------------------------------------- */
 
-static void note_interrupt(struct assay_launch *l)
+static void note_interrupt(struct as_launch *l)
 {
     const uint64_t now = as_monotonic_ns();
-    struct assay_launch_outcome *o = &l->outcome;
+    struct as_launch_outcome *o = &l->outcome;
     o->interrupts = now - l->last_interrupt_ns < IN_A_ROW_NS ? o->interrupts + 1 : 1;
     l->last_interrupt_ns = now;
 }
 
-static void end_now(struct assay_launch *l)
+static void end_now(struct as_launch *l)
 {
     l->outcome.over = true;
     l->outcome.end_ns = as_monotonic_ns();
@@ -109,7 +109,7 @@ static bool is_to_end(int signal)
     return signal == SIGINT || signal == SIGQUIT || signal == SIGTERM || signal == SIGHUP;
 }
 
-static void handle_launch_signal(struct assay_launch *l, const struct as_watch_signal *got)
+static void handle_launch_signal(struct as_launch *l, const struct as_watch_signal *got)
 {
     if (!as_watch_forwards(got->signal))
         return; /* SIGCHLD only wakes the loop */
@@ -129,17 +129,17 @@ static void handle_launch_signal(struct assay_launch *l, const struct as_watch_s
     }
 }
 
-int assay_launch_signal(struct assay_launch *launch, int signal, struct assay_error *err)
+int as_launch_signal(struct as_launch *launch, int signal, struct as_error *err)
 {
     if (launch->attached)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "%s: was not started by assay, so it gets no signal; use kill(1)",
                             launch->name);
     if (launch->outcome.over || !launch->pid)
         return 0;
     if (kill(launch->pid, signal) == 0 || errno == ESRCH)
         return 0;
-    return as_error_set(err, errno == EPERM ? ASSAY_ERR_PERMISSION : ASSAY_ERR_IO,
+    return as_error_set(err, errno == EPERM ? AS_ERR_PERMISSION : AS_ERR_IO,
                         "%s: signal %d cannot be sent to process %d: %s; end it with kill(1) as "
                         "its user",
                         launch->name, signal, (int)launch->pid, strerror(errno));
@@ -152,9 +152,9 @@ static uint64_t time_ns(struct timeval t)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u;
 }
 
-static void record_child_end(struct assay_launch *l, int status, const struct rusage *usage)
+static void record_child_end(struct as_launch *l, int status, const struct rusage *usage)
 {
-    struct assay_launch_outcome *o = &l->outcome;
+    struct as_launch_outcome *o = &l->outcome;
     end_now(l);
     o->exited = WIFEXITED(status);
     o->signalled = WIFSIGNALED(status);
@@ -171,7 +171,7 @@ static void record_child_end(struct assay_launch *l, int status, const struct ru
 }
 
 /* Reads facts that disappear when the process is waited for. */
-static void look_at_ended(struct assay_launch *l)
+static void look_at_ended(struct as_launch *l)
 {
     siginfo_t info = {0};
     char path[64];
@@ -182,7 +182,7 @@ static void look_at_ended(struct assay_launch *l)
 }
 
 /* Checks for the end. Only the parent can read the exit status and resource usage of a child. */
-static int look_for_end(struct assay_launch *l, struct assay_error *err)
+static int look_for_end(struct as_launch *l, struct as_error *err)
 {
     int status;
     struct rusage usage;
@@ -198,14 +198,14 @@ static int look_for_end(struct assay_launch *l, struct assay_error *err)
     } else if (got < 0 && errno != EINTR) {
         const int why = errno;
         end_now(l);
-        return as_error_set(err, ASSAY_ERR_IO,
+        return as_error_set(err, AS_ERR_IO,
                             "%s: process %d cannot be waited for: %s; its exit status is lost",
                             l->name, (int)l->pid, strerror(why));
     }
     return 0;
 }
 
-int assay_launch_step(struct assay_launch *launch, struct assay_error *err)
+int as_launch_step(struct as_launch *launch, struct as_error *err)
 {
     struct as_watch_signal got;
     while (as_watch_next(&got))
@@ -215,7 +215,7 @@ int assay_launch_step(struct assay_launch *launch, struct assay_error *err)
     return launch->outcome.over ? 0 : 1;
 }
 
-const struct assay_launch_outcome *assay_launch_outcome(const struct assay_launch *launch)
+const struct as_launch_outcome *as_launch_outcome(const struct as_launch *launch)
 {
     return &launch->outcome;
 }

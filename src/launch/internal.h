@@ -22,7 +22,7 @@ ssize_t as_process_text(pid_t pid, const char *name, char *text, size_t n);
 
 /* A plan with the memory of its texts. */
 struct as_plan {
-    struct assay_launch_plan plan; /* first: the public part */
+    struct as_launch_plan plan; /* first: the public part */
     struct as_arena arena;
 };
 
@@ -31,19 +31,19 @@ const char *as_plan_keep(struct as_plan *plan, const char *text);
 
 /* Finds the file of command `name` as execvp(3) does. `*out` is in the arena of the plan. Errors:
  * USAGE (no command), NOT_FOUND, PERMISSION, NOT_REGULAR, IO, NOMEM. */
-int as_path_find(struct as_plan *plan, const char *name, const char **out, struct assay_error *err);
+int as_path_find(struct as_plan *plan, const char *name, const char **out, struct as_error *err);
 /* Returns true if command `name` can be found. */
 bool as_path_has(const char *name);
 
 /* Sets kind, interpreter and gains_privilege from the file at plan->path. Errors: see
- * assay_launch_plan. */
-int as_target_examine(struct as_plan *plan, struct assay_error *err);
+ * as_launch_plan. */
+int as_target_examine(struct as_plan *plan, struct as_error *err);
 
-/* Returns the kind of MPI launcher of a file, or ASSAY_LAUNCH_PROGRAM. The name without links
+/* Returns the kind of MPI launcher of a file, or AS_LAUNCH_PROGRAM. The name without links
  * decides, or the content if the name is ambiguous. */
-enum assay_launch_kind as_launcher_of(const char *real_path);
+enum as_launch_kind as_launcher_of(const char *real_path);
 /* Sets away and away_reason of the plan of a launcher. */
-void as_launcher_places(struct assay_launch_plan *plan);
+void as_launcher_places(struct as_launch_plan *plan);
 
 /* ---- Inherited settings --------------------------------------------------------------------- */
 
@@ -62,7 +62,7 @@ struct as_watch_signal {
 
 /* Begins to record signals to this process. The descriptor of as_watch_fd is readable when there
  * are some. Errors: LIMIT, USAGE (begun already). */
-int as_watch_begin(struct assay_error *err);
+int as_watch_begin(struct as_error *err);
 void as_watch_end(void);
 int as_watch_fd(void);
 /* Reads the next signal. Returns false if there is none. */
@@ -72,7 +72,7 @@ bool as_watch_forwards(int signal);
 
 /* ---- A launch ------------------------------------------------------------------------------ */
 
-struct assay_launch {
+struct as_launch {
     pid_t pid; /* 0: none was started, or it cannot be reached any more */
     bool attached, let_go;
     int gate;    /* a byte written here lets the child execute */
@@ -84,16 +84,16 @@ struct assay_launch {
     uint64_t attached_start;
     uint64_t last_interrupt_ns;
     char name[256]; /* for errors */
-    struct assay_launch_outcome outcome;
+    struct as_launch_outcome outcome;
 };
 
 /* Creates a launch without process, which watches signals. After an error close `*out` unless it is
  * NULL. Errors: LIMIT, USAGE, NOMEM. */
-int as_launch_new(const char *name, struct assay_launch **out, struct assay_error *err);
+int as_launch_new(const char *name, struct as_launch **out, struct as_error *err);
 /* Makes the descriptor of the launch readable when `fd` is. Errors: LIMIT. */
-int as_launch_add_fd(struct assay_launch *launch, int fd, struct assay_error *err);
+int as_launch_add_fd(struct as_launch *launch, int fd, struct as_error *err);
 
 /* Returns true if the attached process has ended. */
-bool as_attached_ended(const struct assay_launch *launch);
+bool as_attached_ended(const struct as_launch *launch);
 
 #endif

@@ -80,7 +80,7 @@ static bool find_variable(uint64_t *hash)
     return false;
 }
 
-bool assay_launch_job_of_self(const struct assay_launch_rank *rank, uint64_t *out)
+bool as_launch_job_of_self(const struct as_job_rank *rank, uint64_t *out)
 {
     uint64_t hash = AS_FNV_BASIS;
     const bool is_hydra = rank->launcher && strcmp(rank->launcher, "mpich") == 0;

@@ -4,7 +4,7 @@
  * two steps, signals, the end, and the rank of a process (doc/internals/launch.md).
  *
  * The program keeps directory, descriptors, signals, limits, process group and environment of the
- * user. They are read before main() (see assay_launch_start). One launch or attachment at a time
+ * user. They are read before main() (see as_launch_start). One launch or attachment at a time
  * per process, because signals belong to a process.
  */
 #ifndef AS_LAUNCH_LAUNCH_H
@@ -19,21 +19,21 @@
 
 /* ---- What a command will start ------------------------------------------------------------ */
 
-enum assay_launch_kind {
-    ASSAY_LAUNCH_PROGRAM, /* an ELF file */
-    ASSAY_LAUNCH_SCRIPT,  /* text for an interpreter: what it starts is observed */
-    ASSAY_LAUNCH_OPENMPI, /* mpirun, mpiexec, orterun of Open MPI */
-    ASSAY_LAUNCH_MPICH,   /* mpirun, mpiexec of MPICH and what is made of it: Hydra */
-    ASSAY_LAUNCH_SRUN,    /* of Slurm */
-    ASSAY_LAUNCH_ATTACHED /* nothing is started */
+enum as_launch_kind {
+    AS_LAUNCH_PROGRAM, /* an ELF file */
+    AS_LAUNCH_SCRIPT,  /* text for an interpreter: what it starts is observed */
+    AS_LAUNCH_OPENMPI, /* mpirun, mpiexec, orterun of Open MPI */
+    AS_LAUNCH_MPICH,   /* mpirun, mpiexec of MPICH and what is made of it: Hydra */
+    AS_LAUNCH_SRUN,    /* of Slurm */
+    AS_LAUNCH_ATTACHED /* nothing is started */
 };
 
 /* "plain" (PROGRAM and SCRIPT), "openmpi", "mpich", "srun", "attach". */
-const char *assay_launch_kind_name(unsigned kind);
+const char *as_launch_kind_name(unsigned kind);
 
 /* Facts about a command before it runs. */
-struct assay_launch_plan {
-    uint8_t kind;            /* assay_launch_kind */
+struct as_launch_plan {
+    uint8_t kind;            /* as_launch_kind */
     bool gains_privilege;    /* set-user-ID or capabilities: the kernel hides what it does */
     bool away;               /* a launcher with ranks that are not all our descendants */
     char away_reason[256];   /* "srun's tasks are started by Slurm's daemon", ... */
@@ -52,9 +52,8 @@ struct assay_launch_plan {
  * NOT_REGULAR (a directory), NOT_ELF (neither ELF nor a script; an empty file), ARCH, CLASS
  * (32-bit), TRUNCATED, UNSUPPORTED (a library or object file), USAGE (no argv[0]), NOMEM.
  */
-int assay_launch_plan(const char *const *argv, struct assay_launch_plan **out,
-                      struct assay_error *err);
-void assay_launch_plan_free(struct assay_launch_plan **plan); /* NULL inside is fine */
+int as_launch_plan(const char *const *argv, struct as_launch_plan **out, struct as_error *err);
+void as_launch_plan_free(struct as_launch_plan **plan); /* NULL inside is fine */
 
 /*
  * Returns the plan of the same launcher command with every rank started through `words` (NULL-
@@ -62,54 +61,53 @@ void assay_launch_plan_free(struct assay_launch_plan **plan); /* NULL inside is 
  * option that is not in data/launch/, no program, a kind without ranks), UNSUPPORTED (programs
  * named in a file), NOMEM.
  */
-int assay_launch_wrap(const struct assay_launch_plan *plan, const char *const *words,
-                      struct assay_launch_plan **out, struct assay_error *err);
+int as_launch_wrap(const struct as_launch_plan *plan, const char *const *words,
+                   struct as_launch_plan **out, struct as_error *err);
 
 /* ---- Starting and following --------------------------------------------------------------- */
 
-struct assay_launch;
+struct as_launch;
 
 /* All zero is the usual. */
-struct assay_launch_options {
+struct as_launch_options {
     const char *const *environment; /* "NAME=VALUE" to add or replace, NULL-terminated; or NULL */
     const char *preload;            /* a library after those in the user's LD_PRELOAD; or NULL */
 };
 
 /*
- * Starts a child that waits before it executes: time to open a sampler on assay_launch_pid().
+ * Starts a child that waits before it executes: time to open a sampler on as_launch_pid().
  * From here on signals to us are watched (doc/internals/launch.md says which do what), until
  * _close. The child's settings are those that this process was given: noted before main(), whatever
  * was changed since; only the environment is that of now. `plan` and `options` are borrowed during
  * the call. Errors: LIMIT (no more processes, descriptors), USAGE (another launch is open), NOMEM,
  * IO.
  */
-int assay_launch_start(const struct assay_launch_plan *plan,
-                       const struct assay_launch_options *options, struct assay_launch **out,
-                       struct assay_error *err);
+int as_launch_start(const struct as_launch_plan *plan, const struct as_launch_options *options,
+                    struct as_launch **out, struct as_error *err);
 /* Lets it execute, and waits until it has. Errors: those of the plan, LIMIT (arguments too long),
  * IO; there is no process then, and _close is all that is left to do. */
-int assay_launch_go(struct assay_launch *launch, struct assay_error *err);
+int as_launch_go(struct as_launch *launch, struct as_error *err);
 
 /*
  * Observes process `pid` from now on, without changing, stopping or ending it. Errors: NOT_FOUND
  * (no such process, or ended), USAGE (ourselves, a thread's number), PERMISSION (another user's,
  * with the fix), ARCH/CLASS/UNSUPPORTED (a program of another kind, a kernel thread), LIMIT, IO.
  */
-int assay_launch_attach(pid_t pid, struct assay_launch **out, struct assay_error *err);
+int as_launch_attach(pid_t pid, struct as_launch **out, struct as_error *err);
 
-pid_t assay_launch_pid(const struct assay_launch *launch);
+pid_t as_launch_pid(const struct as_launch *launch);
 
-/* Readable (poll(2)) when there is something for assay_launch_step. The launch keeps it. */
-int assay_launch_fd(const struct assay_launch *launch);
+/* Readable (poll(2)) when there is something for as_launch_step. The launch keeps it. */
+int as_launch_fd(const struct as_launch *launch);
 
 /* Handles what happened, without waiting: 1 while it goes on, 0 when it is over (see the outcome),
  * or IO. Call it when the descriptor is readable, or a few times a second. */
-int assay_launch_step(struct assay_launch *launch, struct assay_error *err);
+int as_launch_step(struct as_launch *launch, struct as_error *err);
 
 /* Sends a signal to the child. Not to an attached process: USAGE. An ended one: 0. */
-int assay_launch_signal(struct assay_launch *launch, int signal, struct assay_error *err);
+int as_launch_signal(struct as_launch *launch, int signal, struct as_error *err);
 
-struct assay_launch_outcome {
+struct as_launch_outcome {
     bool over;
     bool left;      /* attached: the user ended the looking (Ctrl-C, SIGTERM); the process lives */
     bool exited;    /* `exit_code` is known */
@@ -119,7 +117,7 @@ struct assay_launch_outcome {
     int exit_code;    /* 0 to 255 */
     int exit_signal;
     /* Ctrl-C in a row, each within two seconds of the one before. Never more is done by us: to kill
-     * a program that does not listen is its user's choice (assay_launch_signal). */
+     * a program that does not listen is its user's choice (as_launch_signal). */
     unsigned interrupts;
     uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC: when it was let go or attached; the end */
     /* Time that the child's first thread was ready to run without a CPU, counted by the kernel
@@ -131,16 +129,16 @@ struct assay_launch_outcome {
     uint64_t switch_voluntary_n, switch_involuntary_n;
 };
 
-const struct assay_launch_outcome *assay_launch_outcome(const struct assay_launch *launch);
+const struct as_launch_outcome *as_launch_outcome(const struct as_launch *launch);
 
 /* Ends the watching of signals. A child that was not let go yet is ended; one that runs is not
  * waited for any more. NULL inside is fine. */
-void assay_launch_close(struct assay_launch **launch);
+void as_launch_close(struct as_launch **launch);
 
 /* ---- Ranks -------------------------------------------------------------------------------- */
 
 /* A process of an MPI job or a job step; -1 = not known. */
-struct assay_launch_rank {
+struct as_job_rank {
     int64_t rank; /* in MPI_COMM_WORLD of its step */
     int64_t size;
     int64_t local_rank, local_size; /* among those of the same machine */
@@ -149,25 +147,25 @@ struct assay_launch_rank {
 
 /* Returns true if the environment (`n` bytes "NAME=VALUE\0...", as in /proc/PID/environ) is that
  * of a rank. Children of a rank inherit its number. No allocation. */
-bool assay_launch_rank_of(const char *environment, size_t n, struct assay_launch_rank *out);
+bool as_launch_rank_of(const char *environment, size_t n, struct as_job_rank *out);
 /* As above of a process that lives; false also when its environment cannot be read. */
-bool assay_launch_rank_of_process(pid_t pid, struct assay_launch_rank *out);
+bool as_launch_rank_of_process(pid_t pid, struct as_job_rank *out);
 /* As above of this process: of its environment as it is now. */
-bool assay_launch_rank_of_self(struct assay_launch_rank *out);
+bool as_launch_rank_of_self(struct as_job_rank *out);
 /* Computes a number that all ranks of the job of `rank` (this process) share, and other jobs do
  * not. Returns false if the launcher does not provide the facts. */
-bool assay_launch_job_of_self(const struct assay_launch_rank *rank, uint64_t *out);
+bool as_launch_job_of_self(const struct as_job_rank *rank, uint64_t *out);
 
 /* ---- The environment ---------------------------------------------------------------------- */
 
 /* Returns true if a variable is stored with a run, by data/launch/environment.txt: it affects
  * speed (OMP_NUM_THREADS, LD_PRELOAD, ...) or is of a rank. `name` may be followed by "=VALUE". */
-bool assay_launch_variable_matters(const char *name);
+bool as_launch_variable_matters(const char *name);
 /* Returns true if a variable holds the rank or job of a process: it differs between ranks or
  * jobs and does not affect speed. */
-bool assay_launch_variable_is_of_rank(const char *name);
+bool as_launch_variable_is_of_rank(const char *name);
 /* Digest of all variables (NULL-terminated, in any order; NULL = ours) but those that differ from
  * one shell to the next: 16 hexadecimal digits and a zero. */
-void assay_launch_environment_digest(const char *const *environment, char out[17]);
+void as_launch_environment_digest(const char *const *environment, char out[17]);
 
 #endif

@@ -25,15 +25,15 @@ static const char *base_name(const char *path)
 
 /* Finds the MPI of a program or script named mpirun or mpiexec from its content. The mpirun of Open
  * MPI 5 runs prterun. That of Intel is a script that runs mpiexec.hydra. */
-static enum assay_launch_kind maker_of(const char *path)
+static enum as_launch_kind maker_of(const char *path)
 {
     static const struct {
         const char *text;
-        enum assay_launch_kind kind;
-    } mark[] = {{"orterun", ASSAY_LAUNCH_OPENMPI}, {"prterun", ASSAY_LAUNCH_OPENMPI},
-                {"PRTE_", ASSAY_LAUNCH_OPENMPI},   {"OMPI_", ASSAY_LAUNCH_OPENMPI},
-                {"hydra", ASSAY_LAUNCH_MPICH},     {"HYDRA", ASSAY_LAUNCH_MPICH}};
-    enum assay_launch_kind kind = ASSAY_LAUNCH_PROGRAM;
+        enum as_launch_kind kind;
+    } mark[] = {{"orterun", AS_LAUNCH_OPENMPI}, {"prterun", AS_LAUNCH_OPENMPI},
+                {"PRTE_", AS_LAUNCH_OPENMPI},   {"OMPI_", AS_LAUNCH_OPENMPI},
+                {"hydra", AS_LAUNCH_MPICH},     {"HYDRA", AS_LAUNCH_MPICH}};
+    enum as_launch_kind kind = AS_LAUNCH_PROGRAM;
     struct stat st;
     const int fd = as_foreign_open(AT_FDCWD, path, 0, &st);
     if (fd < 0 || st.st_size <= 0) {
@@ -54,16 +54,16 @@ static enum assay_launch_kind maker_of(const char *path)
     return kind;
 }
 
-enum assay_launch_kind as_launcher_of(const char *real_path)
+enum as_launch_kind as_launcher_of(const char *real_path)
 {
     static const struct {
         const char *name;
-        enum assay_launch_kind kind;
+        enum as_launch_kind kind;
     } known[] = {
-        {"orterun", ASSAY_LAUNCH_OPENMPI},        {"prterun", ASSAY_LAUNCH_OPENMPI},
-        {"mpirun.openmpi", ASSAY_LAUNCH_OPENMPI}, {"mpiexec.openmpi", ASSAY_LAUNCH_OPENMPI},
-        {"mpiexec.hydra", ASSAY_LAUNCH_MPICH},    {"mpirun.mpich", ASSAY_LAUNCH_MPICH},
-        {"mpiexec.mpich", ASSAY_LAUNCH_MPICH},    {"srun", ASSAY_LAUNCH_SRUN},
+        {"orterun", AS_LAUNCH_OPENMPI},        {"prterun", AS_LAUNCH_OPENMPI},
+        {"mpirun.openmpi", AS_LAUNCH_OPENMPI}, {"mpiexec.openmpi", AS_LAUNCH_OPENMPI},
+        {"mpiexec.hydra", AS_LAUNCH_MPICH},    {"mpirun.mpich", AS_LAUNCH_MPICH},
+        {"mpiexec.mpich", AS_LAUNCH_MPICH},    {"srun", AS_LAUNCH_SRUN},
     };
     const char *name = base_name(real_path);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -71,12 +71,12 @@ enum assay_launch_kind as_launcher_of(const char *real_path)
             return known[i].kind;
     if (strcmp(name, "mpirun") == 0 || strcmp(name, "mpiexec") == 0)
         return maker_of(real_path);
-    return ASSAY_LAUNCH_PROGRAM;
+    return AS_LAUNCH_PROGRAM;
 }
 
-void as_launcher_places(struct assay_launch_plan *plan)
+void as_launcher_places(struct as_launch_plan *plan)
 {
-    if (plan->kind != ASSAY_LAUNCH_SRUN)
+    if (plan->kind != AS_LAUNCH_SRUN)
         return;
     plan->away = true;
     snprintf(plan->away_reason, sizeof plan->away_reason,

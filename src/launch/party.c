@@ -47,7 +47,7 @@ struct party_state {
     uint32_t met_n, size;
     int32_t failed; /* error code; 0: none */
     uint32_t left;
-    char text[ASSAY_ERROR_TEXT_B];
+    char text[AS_ERROR_TEXT_B];
     uint64_t sum; /* checksum over all members before it */
 };
 _Static_assert(offsetof(struct party_state, sum) == sizeof(struct party_state) - sizeof(uint64_t),
@@ -142,7 +142,7 @@ static int begin_beats(struct as_party *party)
     pthread_cond_init(&party->wake, &attribute);
     pthread_condattr_destroy(&attribute);
     party->has_thread = pthread_create(&party->thread, NULL, beat, party) == 0;
-    return party->has_thread ? 0 : ASSAY_ERR_LIMIT;
+    return party->has_thread ? 0 : AS_ERR_LIMIT;
 }
 
 static void end_beats(struct as_party *party)
@@ -167,7 +167,7 @@ static void pause_ns(int64_t ns)
 
 /* Refuses a name that another process uses. A running process beats, with delays on a busy
  * machine. */
-static int check_name_is_free(struct as_party *party, struct assay_error *err)
+static int check_name_is_free(struct as_party *party, struct as_error *err)
 {
     struct party_state before, after;
     bool is_moving = false;
@@ -179,30 +179,30 @@ static int check_name_is_free(struct as_party *party, struct assay_error *err)
     }
     if (!is_moving)
         return 0;
-    return as_error_set(err, ASSAY_ERR_USAGE,
+    return as_error_set(err, AS_ERR_USAGE,
                         "%s: another assay job is writing this experiment; wait for it, or use "
                         "another name",
                         party->directory);
 }
 
-static int open_party(struct as_party *party, struct assay_error *err)
+static int open_party(struct as_party *party, struct as_error *err)
 {
     char path[4200];
     if (mkdir(party->directory, 0700) != 0 && errno != EEXIST)
-        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be made: %s", party->directory,
+        return as_error_set(err, AS_ERR_IO, "%s: cannot be made: %s", party->directory,
                             strerror(errno));
     name_state(party, party->rank, path);
     party->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (party->fd < 0)
-        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
+        return as_error_set(err, AS_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
     AS_TRY(check_name_is_free(party, err));
     party->state = (struct party_state){.magic = PARTY_MAGIC, .size = party->size};
     if (getrandom(&party->state.number, sizeof party->state.number, 0) < 0)
         party->state.number = (uint64_t)as_monotonic_ns() ^ (uint64_t)getpid() << 40;
     if (!write_state(party))
-        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
+        return as_error_set(err, AS_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
     if (begin_beats(party) < 0)
-        return as_error_set(err, ASSAY_ERR_LIMIT, "a thread cannot be started");
+        return as_error_set(err, AS_ERR_LIMIT, "a thread cannot be started");
     return 0;
 }
 
@@ -223,11 +223,11 @@ static void free_party(struct as_party **party)
 }
 
 int as_party_join(const char *path, bool (*is_stopped)(void), struct as_party **out,
-                  struct assay_error *err)
+                  struct as_error *err)
 {
-    struct assay_launch_rank rank;
+    struct as_job_rank rank;
     *out = NULL;
-    if (!assay_launch_rank_of_self(&rank) || rank.size < 2 || rank.size > RANKS_MOST ||
+    if (!as_launch_rank_of_self(&rank) || rank.size < 2 || rank.size > RANKS_MOST ||
         rank.rank >= rank.size)
         return 0;
     struct as_party *party = *out = as_calloc(1, sizeof *party);
@@ -245,7 +245,7 @@ int as_party_join(const char *path, bool (*is_stopped)(void), struct as_party **
         snprintf(party->directory, sizeof party->directory, "%.*s.ranks", (int)(n - ends_so), path);
     int rc = party->other ? 0 : as_error_nomem(err, path);
     if (rc == 0 && (size_t)length >= sizeof party->directory)
-        rc = as_error_set(err, ASSAY_ERR_USAGE, "%s: the name is too long", path);
+        rc = as_error_set(err, AS_ERR_USAGE, "%s: the name is too long", path);
     if (rc == 0)
         rc = open_party(party, err);
     if (rc < 0)
@@ -281,10 +281,10 @@ void as_party_be_patient(struct as_party *party, unsigned seconds)
 /* ---- Barrier -------------------------------------------------------------------------------- */
 
 static int report_silent_rank(struct as_party *party, uint32_t rank, bool came,
-                              struct assay_error *err)
+                              struct as_error *err)
 {
     party->is_lost = rank == 0;
-    return as_error_set(err, ASSAY_ERR_LIMIT,
+    return as_error_set(err, AS_ERR_LIMIT,
                         came ? "rank %" PRIu32 " has not answered for % " PRId64
                                " s: it has died, or does not see %s any more"
                              : "rank %" PRIu32 " did not come within %" PRId64
@@ -315,7 +315,7 @@ static void accept_other(struct as_party *party, uint32_t rank, const struct par
 
 /* Checks a rank. Returns 1 if it has reached barrier `met_n`, 0 if not yet, or an error. */
 static int look_for(struct as_party *party, uint32_t rank, uint32_t met_n, int64_t since_ns,
-                    struct assay_error *err)
+                    struct as_error *err)
 {
     struct party_other *other = &party->other[rank];
     struct party_state state;
@@ -329,14 +329,14 @@ static int look_for(struct as_party *party, uint32_t rank, uint32_t met_n, int64
         return now_ns - since_ns > party->patience_ns ? report_silent_rank(party, rank, false, err)
                                                       : 0;
     if (is_gone || (is_read && state.number != other->number))
-        return as_error_set(err, ASSAY_ERR_LIMIT, "rank %" PRIu32 " is gone", rank);
+        return as_error_set(err, AS_ERR_LIMIT, "rank %" PRIu32 " is gone", rank);
     if (is_read && state.beats_n != other->beats_n) {
         other->beats_n = state.beats_n;
         other->moved_ns = now_ns;
     }
     if (is_read && state.failed) {
         state.text[sizeof state.text - 1] = 0;
-        return as_error_set(err, ASSAY_ERR_LIMIT, "rank %" PRIu32 ": %s", rank, state.text);
+        return as_error_set(err, AS_ERR_LIMIT, "rank %" PRIu32 ": %s", rank, state.text);
     }
     if (is_read && state.met_n >= met_n)
         return 1;
@@ -346,13 +346,13 @@ static int look_for(struct as_party *party, uint32_t rank, uint32_t met_n, int64
 }
 
 static int wait_for_rank(struct as_party *party, uint32_t rank, uint32_t met_n, int64_t since_ns,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     int rc;
     for (int64_t ns = 1000000; (rc = look_for(party, rank, met_n, since_ns, err)) == 0;
          ns = ns < 50000000 ? 2 * ns : ns) {
         if (party->is_stopped && party->is_stopped())
-            return as_error_set(err, ASSAY_ERR_LIMIT, "stopped");
+            return as_error_set(err, AS_ERR_LIMIT, "stopped");
         pause_ns(ns);
     }
     return rc < 0 ? rc : 0;
@@ -366,7 +366,7 @@ static void publish_met_count(struct as_party *party, uint32_t met_n)
     pthread_mutex_unlock(&party->lock);
 }
 
-int as_party_barrier(struct as_party *party, struct assay_error *err)
+int as_party_barrier(struct as_party *party, struct as_error *err)
 {
     const uint32_t met_n = party->state.met_n + 1;
     const int64_t since_ns = as_monotonic_ns();
@@ -410,7 +410,7 @@ static void wait_for_leaving(const struct as_party *party, int64_t most_ns)
     }
 }
 
-void as_party_leave(struct as_party **out, int rc, const struct assay_error *err)
+void as_party_leave(struct as_party **out, int rc, const struct as_error *err)
 {
     struct as_party *party = *out;
     if (!party)

@@ -22,7 +22,7 @@ struct as_party;
  * Errors: IO, NOMEM, LIMIT, USAGE (running processes use this name).
  */
 int as_party_join(const char *path, bool (*is_stopped)(void), struct as_party **out,
-                  struct assay_error *err);
+                  struct as_error *err);
 /* Return rank and number of ranks; 0 and 1 for NULL. */
 uint32_t as_party_rank(const struct as_party *party);
 uint32_t as_party_size(const struct as_party *party);
@@ -32,11 +32,11 @@ const char *as_party_directory(const struct as_party *party);
 void as_party_be_patient(struct as_party *party, unsigned seconds);
 /* Waits until all ranks have called it. Errors: LIMIT (a rank failed, with its error; a rank died
  * or never came; stopped). */
-int as_party_barrier(struct as_party *party, struct assay_error *err);
+int as_party_barrier(struct as_party *party, struct as_error *err);
 /* Returns true if rank 0 lives and reports errors, so that this rank need not. */
 bool as_party_is_follower(const struct as_party *party);
 /* Ends the cooperation and frees `*party`, which may be NULL. If `rc` is negative, the others get
  * the error `err`. Rank 0 removes the directory. */
-void as_party_leave(struct as_party **party, int rc, const struct assay_error *err);
+void as_party_leave(struct as_party **party, int rc, const struct as_error *err);
 
 #endif

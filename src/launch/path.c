@@ -79,58 +79,58 @@ static const char *shell_hint(const char *name)
     return "check the name, load its module, or use its path";
 }
 
-static int report_missing_command(const char *name, bool forbidden, struct assay_error *err)
+static int report_missing_command(const char *name, bool forbidden, struct as_error *err)
 {
     struct stat st;
     if (forbidden)
-        return as_error_set(err, ASSAY_ERR_PERMISSION,
+        return as_error_set(err, AS_ERR_PERMISSION,
                             "%s: is in PATH but not executable; run 'chmod +x', or use another "
                             "program",
                             name);
     if (stat(name, &st) == 0 && S_ISREG(st.st_mode))
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+        return as_error_set(err, AS_ERR_NOT_FOUND,
                             "%s: no such command in PATH; use ./%s for the file in this directory",
                             name, name);
-    return as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: no such command in PATH; %s", name,
+    return as_error_set(err, AS_ERR_NOT_FOUND, "%s: no such command in PATH; %s", name,
                         shell_hint(name));
 }
 
 /* Checks a file given by a path with a slash, or found in PATH. */
-static int check_program(const char *path, struct assay_error *err)
+static int check_program(const char *path, struct as_error *err)
 {
     struct stat st;
     if (stat(path, &st) < 0)
         return as_error_set(err,
-                            errno == EACCES    ? ASSAY_ERR_PERMISSION
-                            : errno == ENOENT  ? ASSAY_ERR_NOT_FOUND
-                            : errno == ENOTDIR ? ASSAY_ERR_NOT_FOUND
-                                               : ASSAY_ERR_IO,
+                            errno == EACCES    ? AS_ERR_PERMISSION
+                            : errno == ENOENT  ? AS_ERR_NOT_FOUND
+                            : errno == ENOTDIR ? AS_ERR_NOT_FOUND
+                                               : AS_ERR_IO,
                             "%s: cannot be executed: %s; %s", path, strerror(errno),
                             strpbrk(path, " \t") ? without_quotes : "check the path");
     if (S_ISDIR(st.st_mode))
-        return as_error_set(err, ASSAY_ERR_NOT_REGULAR,
+        return as_error_set(err, AS_ERR_NOT_REGULAR,
                             "%s: is a directory, not a program; use a program in it", path);
     if (!S_ISREG(st.st_mode))
-        return as_error_set(err, ASSAY_ERR_NOT_REGULAR,
+        return as_error_set(err, AS_ERR_NOT_REGULAR,
                             "%s: is not a regular file, so it cannot be executed; use a program",
                             path);
     if (may_execute(path))
         return 0;
     if (st.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH))
-        return as_error_set(err, ASSAY_ERR_PERMISSION,
+        return as_error_set(err, AS_ERR_PERMISSION,
                             "%s: is not executable by you: %s; ask its owner, or, if its file "
                             "system is mounted with noexec, copy it elsewhere",
                             path, strerror(errno));
-    return as_error_set(err, ASSAY_ERR_PERMISSION, "%s: is not executable; run 'chmod +x %s'", path,
+    return as_error_set(err, AS_ERR_PERMISSION, "%s: is not executable; run 'chmod +x %s'", path,
                         path);
 }
 
-int as_path_find(struct as_plan *plan, const char *name, const char **out, struct assay_error *err)
+int as_path_find(struct as_plan *plan, const char *name, const char **out, struct as_error *err)
 {
     struct as_str found = {0};
     bool forbidden = false;
     if (!name || !name[0])
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "no command given; add it after the options, as in '-- ./program "
                             "arguments'");
     if (strchr(name, '/')) {

@@ -14,14 +14,14 @@
 #include "base/str.h"
 #include "launch/internal.h"
 
-const char *assay_launch_kind_name(unsigned kind)
+const char *as_launch_kind_name(unsigned kind)
 {
     static const char *const name[] = {
-        [ASSAY_LAUNCH_PROGRAM] = "plain",   [ASSAY_LAUNCH_SCRIPT] = "plain",
-        [ASSAY_LAUNCH_OPENMPI] = "openmpi", [ASSAY_LAUNCH_MPICH] = "mpich",
-        [ASSAY_LAUNCH_SRUN] = "srun",       [ASSAY_LAUNCH_ATTACHED] = "attach",
+        [AS_LAUNCH_PROGRAM] = "plain",   [AS_LAUNCH_SCRIPT] = "plain",
+        [AS_LAUNCH_OPENMPI] = "openmpi", [AS_LAUNCH_MPICH] = "mpich",
+        [AS_LAUNCH_SRUN] = "srun",       [AS_LAUNCH_ATTACHED] = "attach",
     };
-    _Static_assert(sizeof name / sizeof *name == ASSAY_LAUNCH_ATTACHED + 1,
+    _Static_assert(sizeof name / sizeof *name == AS_LAUNCH_ATTACHED + 1,
                    "an entry for each of the enumeration");
     return kind < sizeof name / sizeof *name ? name[kind] : "unknown";
 }
@@ -45,7 +45,7 @@ static const char *as_shell(struct as_plan *plan)
     return kept;
 }
 
-static const char *as_array(struct as_plan *plan)
+static const char *arguments_array(struct as_plan *plan)
 {
     struct as_str text = {0};
     struct as_out out;
@@ -72,11 +72,11 @@ static int copy_words(struct as_plan *plan, const char *const *argv)
         if (!(copy[i] = as_plan_keep(plan, argv[i])))
             copy = NULL;
     if (!copy)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     plan->plan.argv = copy;
     plan->plan.command = as_shell(plan);
-    plan->plan.argv_json = as_array(plan);
-    return plan->plan.command && plan->plan.argv_json ? 0 : ASSAY_ERR_NOMEM;
+    plan->plan.argv_json = arguments_array(plan);
+    return plan->plan.command && plan->plan.argv_json ? 0 : AS_ERR_NOMEM;
 }
 
 /* ---- The plan ------------------------------------------------------------------------------ */
@@ -88,25 +88,24 @@ static int add_places(struct as_plan *plan)
         as_plan_keep(plan, realpath(plan->plan.path, path) ? path : plan->plan.path);
     /* A removed directory, or one outside the root directory, has no name. */
     if (getcwd(path, sizeof path) && path[0] == '/' && !(plan->plan.cwd = as_plan_keep(plan, path)))
-        return ASSAY_ERR_NOMEM;
-    return plan->plan.real_path ? 0 : ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
+    return plan->plan.real_path ? 0 : AS_ERR_NOMEM;
 }
 
-static int fill(struct as_plan *plan, const char *const *argv, struct assay_error *err)
+static int fill(struct as_plan *plan, const char *const *argv, struct as_error *err)
 {
     AS_TRY(as_path_find(plan, argv[0], &plan->plan.path, err));
     AS_TRY(as_target_examine(plan, err));
     if (copy_words(plan, argv) < 0 || add_places(plan) < 0)
         return as_error_nomem(err, argv[0]);
-    const enum assay_launch_kind launcher = as_launcher_of(plan->plan.real_path);
-    if (launcher != ASSAY_LAUNCH_PROGRAM)
+    const enum as_launch_kind launcher = as_launcher_of(plan->plan.real_path);
+    if (launcher != AS_LAUNCH_PROGRAM)
         plan->plan.kind = (uint8_t)launcher;
     as_launcher_places(&plan->plan);
     return 0;
 }
 
-int assay_launch_plan(const char *const *argv, struct assay_launch_plan **out,
-                      struct assay_error *err)
+int as_launch_plan(const char *const *argv, struct as_launch_plan **out, struct as_error *err)
 {
     struct as_plan *plan = as_calloc(1, sizeof *plan);
     *out = NULL;
@@ -116,11 +115,11 @@ int assay_launch_plan(const char *const *argv, struct assay_launch_plan **out,
     *out = &plan->plan;
     const int rc = fill(plan, argv, err);
     if (rc < 0)
-        assay_launch_plan_free(out);
+        as_launch_plan_free(out);
     return rc;
 }
 
-void assay_launch_plan_free(struct assay_launch_plan **plan)
+void as_launch_plan_free(struct as_launch_plan **plan)
 {
     struct as_plan *own = (struct as_plan *)*plan;
     if (!own)

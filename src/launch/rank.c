@@ -71,16 +71,16 @@ static const struct known slurm = {"srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS
 static const struct known pmix = {"pmix", "PMIX_RANK", NULL, NULL, NULL};
 
 static bool read_rank_variables(const struct environment_block *block, const struct known *known,
-                                struct assay_launch_rank *out)
+                                struct as_job_rank *out)
 {
     const int64_t rank = parse_rank(block, known->rank);
     if (rank < 0)
         return false;
-    *out = (struct assay_launch_rank){.rank = rank,
-                                      .size = parse_rank(block, known->size),
-                                      .local_rank = parse_rank(block, known->local_rank),
-                                      .local_size = parse_rank(block, known->local_size),
-                                      .launcher = known->launcher};
+    *out = (struct as_job_rank){.rank = rank,
+                                .size = parse_rank(block, known->size),
+                                .local_rank = parse_rank(block, known->local_rank),
+                                .local_size = parse_rank(block, known->local_size),
+                                .launcher = known->launcher};
     return true;
 }
 
@@ -108,7 +108,7 @@ static int64_t tasks_on(const char *list, int64_t node)
  * Reads the rank of a Slurm task. A batch script and an interactive shell have SLURM_PROCID 0, but
  * are not tasks. Their steps have names, or numbers from 0xfffffff0 on.
  */
-static bool read_slurm_rank(const struct environment_block *block, struct assay_launch_rank *out)
+static bool read_slurm_rank(const struct environment_block *block, struct as_job_rank *out)
 {
     int64_t step = parse_rank(block, "SLURM_STEP_ID");
     if (step < 0)
@@ -122,7 +122,7 @@ static bool read_slurm_rank(const struct environment_block *block, struct assay_
     return true;
 }
 
-bool assay_launch_rank_of(const char *environment, size_t n, struct assay_launch_rank *out)
+bool as_launch_rank_of(const char *environment, size_t n, struct as_job_rank *out)
 {
     const struct environment_block block = {environment, n};
     for (size_t i = 0; i < sizeof first / sizeof *first; i++)
@@ -134,16 +134,16 @@ bool assay_launch_rank_of(const char *environment, size_t n, struct assay_launch
     if (read_slurm_rank(&block, out) || read_rank_variables(&block, &hydra, out) ||
         read_rank_variables(&block, &pmix, out))
         return true;
-    *out = (struct assay_launch_rank){-1, -1, -1, -1, NULL};
+    *out = (struct as_job_rank){-1, -1, -1, -1, NULL};
     return false;
 }
 
-bool assay_launch_rank_of_process(pid_t pid, struct assay_launch_rank *out)
+bool as_launch_rank_of_process(pid_t pid, struct as_job_rank *out)
 {
     char path[64], *text = NULL;
     size_t n = 0, room = 0;
     ssize_t got = 0;
-    *out = (struct assay_launch_rank){-1, -1, -1, -1, NULL};
+    *out = (struct as_job_rank){-1, -1, -1, -1, NULL};
     snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -160,17 +160,17 @@ bool assay_launch_rank_of_process(pid_t pid, struct assay_launch_rank *out)
         n += got > 0 ? (size_t)got : 0;
     } while (got > 0);
     close(fd);
-    const bool found = text && assay_launch_rank_of(text, n, out);
+    const bool found = text && as_launch_rank_of(text, n, out);
     as_free(text);
     return found;
 }
 
-bool assay_launch_rank_of_self(struct assay_launch_rank *out)
+bool as_launch_rank_of_self(struct as_job_rank *out)
 {
     struct as_str all = {0};
     for (char **word = environ; word && *word; word++)
         as_str_append(&all, *word, strlen(*word) + 1);
-    const bool found = assay_launch_rank_of(as_str_z(&all), all.n, out);
+    const bool found = as_launch_rank_of(as_str_z(&all), all.n, out);
     as_str_fini(&all);
     return found;
 }

@@ -46,7 +46,7 @@ static void set_list_variable(const char **list, const char *variable)
 
 /* Returns the environment of this process with the variables of the options, in `arena`; NULL
  * without memory. */
-static const char **compose(struct as_arena *arena, const struct assay_launch_options *options)
+static const char **compose(struct as_arena *arena, const struct as_launch_options *options)
 {
     const char *const *ours = (const char *const *)environ;
     const char *const *add = options ? options->environment : NULL;
@@ -122,18 +122,17 @@ static int open_ends(struct ends *ends)
     return -1;
 }
 
-static int cannot_start(const char *name, int why, struct assay_error *err)
+static int cannot_start(const char *name, int why, struct as_error *err)
 {
     if (why == ENOMEM)
         return as_error_nomem(err, name);
-    return as_error_set(err, ASSAY_ERR_LIMIT, "%s: cannot be started: %s; raise the limit of %s",
-                        name, strerror(why),
-                        why == EAGAIN ? "processes with 'ulimit -u'"
-                                      : "open files with 'ulimit -n'");
+    return as_error_set(
+        err, AS_ERR_LIMIT, "%s: cannot be started: %s; raise the limit of %s", name, strerror(why),
+        why == EAGAIN ? "processes with 'ulimit -u'" : "open files with 'ulimit -n'");
 }
 
-static int fork_child(struct assay_launch *launch, const struct assay_launch_plan *plan,
-                      const char *const *envp, struct assay_error *err)
+static int fork_child(struct as_launch *launch, const struct as_launch_plan *plan,
+                      const char *const *envp, struct as_error *err)
 {
     struct ends ends;
     sigset_t all, before;
@@ -156,9 +155,8 @@ static int fork_child(struct assay_launch *launch, const struct assay_launch_pla
     return 0;
 }
 
-int assay_launch_start(const struct assay_launch_plan *plan,
-                       const struct assay_launch_options *options, struct assay_launch **out,
-                       struct assay_error *err)
+int as_launch_start(const struct as_launch_plan *plan, const struct as_launch_options *options,
+                    struct as_launch **out, struct as_error *err)
 {
     struct as_arena arena;
     *out = NULL;
@@ -173,7 +171,7 @@ int assay_launch_start(const struct assay_launch_plan *plan,
         rc = fork_child(*out, plan, envp, err);
     as_arena_fini(&arena);
     if (rc < 0)
-        assay_launch_close(out);
+        as_launch_close(out);
     return rc;
 }
 
@@ -181,40 +179,40 @@ int assay_launch_start(const struct assay_launch_plan *plan,
 
 /* Fills `err` for a failed execve(2). The plan was valid, so something changed since, or only the
  * kernel knows the reason. */
-static int cannot_execute(const char *name, int why, struct assay_error *err)
+static int cannot_execute(const char *name, int why, struct as_error *err)
 {
     switch (why) {
     case E2BIG:
-        return as_error_set(err, ASSAY_ERR_LIMIT,
+        return as_error_set(err, AS_ERR_LIMIT,
                             "%s: cannot be executed: its arguments and environment are too long; "
                             "shorten them, or raise the stack limit with 'ulimit -s'",
                             name);
     case EACCES:
     case EPERM:
-        return as_error_set(err, ASSAY_ERR_PERMISSION,
+        return as_error_set(err, AS_ERR_PERMISSION,
                             "%s: cannot be executed: %s; check its permissions, and that its file "
                             "system is mounted without noexec",
                             name, strerror(why));
     case ENOENT:
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+        return as_error_set(err, AS_ERR_NOT_FOUND,
                             "%s: cannot be executed: the file, its interpreter or its dynamic "
                             "loader is missing; restore it",
                             name);
     case ENOEXEC:
     case ELIBBAD:
-        return as_error_set(err, ASSAY_ERR_NOT_ELF,
+        return as_error_set(err, AS_ERR_NOT_ELF,
                             "%s: cannot be executed: the kernel does not support its format; "
                             "build or copy it again",
                             name);
     case ETXTBSY:
-        return as_error_set(err, ASSAY_ERR_IO,
+        return as_error_set(err, AS_ERR_IO,
                             "%s: cannot be executed: a process is writing the file; wait until it "
                             "is complete",
                             name);
     case ENOMEM:
         return as_error_nomem(err, name);
     default:
-        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be executed: %s; check the file", name,
+        return as_error_set(err, AS_ERR_IO, "%s: cannot be executed: %s; check the file", name,
                             strerror(why));
     }
 }
@@ -222,7 +220,7 @@ static int cannot_execute(const char *name, int why, struct assay_error *err)
 /* Reads the ready time at the start. A successful execve(2) closes the pipe before the kernel
  * begins to record (begin_new_exec in its fs/exec.c). So ready time up to now that has no record
  * came before. */
-static void look_at_begun(struct assay_launch *launch)
+static void look_at_begun(struct as_launch *launch)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/schedstat", (int)launch->pid);
@@ -230,12 +228,12 @@ static void look_at_begun(struct assay_launch *launch)
     launch->outcome.executed_ns = as_monotonic_ns();
 }
 
-int assay_launch_go(struct assay_launch *launch, struct assay_error *err)
+int as_launch_go(struct as_launch *launch, struct as_error *err)
 {
     int why = 0;
     ssize_t got;
     if (launch->let_go || launch->attached || !launch->pid)
-        return as_error_set(err, ASSAY_ERR_USAGE, "%s: was let go already", launch->name);
+        return as_error_set(err, AS_ERR_USAGE, "%s: was let go already", launch->name);
     launch->let_go = true;
     launch->outcome.start_ns = as_monotonic_ns();
     /* A child that was killed at the gate leaves no reader. Its end is then the outcome. */

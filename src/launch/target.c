@@ -23,7 +23,7 @@
 #define SCRIPTS_IN 4
 
 static int examine_file(struct as_plan *plan, const char *path, unsigned depth,
-                        struct assay_error *err);
+                        struct as_error *err);
 
 /* ---- Scripts ------------------------------------------------------------------------------- */
 
@@ -41,7 +41,7 @@ static struct as_view word_of(struct as_view *line)
 /* Checks "#!/usr/bin/env [-S] [NAME=VALUE ...] COMMAND". Without the check env would report a
  * missing command after the start. Other options of env are not checked. */
 static int check_env(struct as_plan *plan, const char *path, struct as_view rest,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
     struct as_view word = word_of(&rest);
     while (word.n && (as_view_equal(word, as_view_of("-S")) || memchr(word.p, '=', word.n)))
@@ -53,19 +53,19 @@ static int check_env(struct as_plan *plan, const char *path, struct as_view rest
         return as_error_nomem(err, path);
     if (as_path_has(name))
         return 0;
-    return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+    return as_error_set(err, AS_ERR_NOT_FOUND,
                         "%s: is a script for '%s', which is not in the directories of PATH; "
                         "install it or load its module",
                         path, name);
 }
 
 static int examine_script(struct as_plan *plan, const char *path, struct as_view line,
-                          unsigned depth, struct assay_error *err)
+                          unsigned depth, struct as_error *err)
 {
     const bool foreign = as_view_ends(line, "\r");
     struct as_view rest = {line.p + 2, line.n - 2}, word = word_of(&rest);
     if (!word.n)
-        return as_error_set(err, ASSAY_ERR_NOT_ELF,
+        return as_error_set(err, AS_ERR_NOT_ELF,
                             "%s: the first line of the script has no interpreter; add one after "
                             "'#!', as in '#!/bin/sh'",
                             path);
@@ -74,23 +74,23 @@ static int examine_script(struct as_plan *plan, const char *path, struct as_view
     if (!name)
         return as_error_nomem(err, path);
     if (depth == 0) {
-        plan->plan.kind = ASSAY_LAUNCH_SCRIPT;
+        plan->plan.kind = AS_LAUNCH_SCRIPT;
         plan->plan.interpreter = name;
     }
     /* The carriage return becomes a part of the interpreter name (or of its argument). */
     if (foreign)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+        return as_error_set(err, AS_ERR_NOT_FOUND,
                             "%s: its first line ends in a carriage return, which becomes part of "
                             "the interpreter's name; convert it with 'dos2unix' or sed -i "
                             "'s/\\r$//'",
                             path);
     if (stat(name, &st) < 0)
-        return as_error_set(err, errno == EACCES ? ASSAY_ERR_PERMISSION : ASSAY_ERR_NOT_FOUND,
+        return as_error_set(err, errno == EACCES ? AS_ERR_PERMISSION : AS_ERR_NOT_FOUND,
                             "%s: is a script for '%s', which cannot be found: %s; install it, or "
                             "correct the first line",
                             path, name, strerror(errno));
     if (!S_ISREG(st.st_mode) || faccessat(AT_FDCWD, name, X_OK, AT_EACCESS) < 0)
-        return as_error_set(err, ASSAY_ERR_PERMISSION,
+        return as_error_set(err, AS_ERR_PERMISSION,
                             "%s: is a script for '%s', which is not executable; correct the first "
                             "line or the permissions",
                             path, name);
@@ -114,23 +114,23 @@ static bool gains_privilege(const char *path)
     return geteuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0;
 }
 
-static int examine_program(struct as_plan *plan, const char *path, int fd, struct assay_error *err)
+static int examine_program(struct as_plan *plan, const char *path, int fd, struct as_error *err)
 {
     struct as_executable program;
     AS_TRY(as_executable_read(path, fd, &program, err));
     plan->plan.gains_privilege = gains_privilege(path);
     if (program.type == ET_REL)
-        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+        return as_error_set(err, AS_ERR_UNSUPPORTED,
                             "%s: is an object file, not a program; link it first", path);
     if (!program.loader[0])
         return program.entry ? 0
-                             : as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+                             : as_error_set(err, AS_ERR_UNSUPPORTED,
                                             "%s: is a library, not a program; use a program that "
                                             "loads it",
                                             path);
     struct stat st;
     if (stat(program.loader, &st) < 0)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+        return as_error_set(err, AS_ERR_NOT_FOUND,
                             "%s: needs the dynamic loader '%s', which is missing: %s; build the "
                             "program on this system",
                             path, program.loader, strerror(errno));
@@ -148,16 +148,16 @@ static bool is_text(const char *p, size_t n)
 }
 
 static int examine_open(struct as_plan *plan, const char *path, int fd, unsigned depth,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     char begin[LINE_B];
     const ssize_t got = pread(fd, begin, sizeof begin, 0);
     if (got < 0)
-        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be read: %s; check the disk it is on",
-                            path, strerror(errno));
+        return as_error_set(err, AS_ERR_IO, "%s: cannot be read: %s; check the disk it is on", path,
+                            strerror(errno));
     struct as_view text = {begin, (size_t)got}, line = text;
     if (as_view_starts(text, "#!") && depth > SCRIPTS_IN)
-        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+        return as_error_set(err, AS_ERR_UNSUPPORTED,
                             "%s: is an interpreter and a script itself, which the kernel rejects; "
                             "use a program as the interpreter",
                             path);
@@ -166,7 +166,7 @@ static int examine_open(struct as_plan *plan, const char *path, int fd, unsigned
     if (is_text(begin, (size_t)got) && !as_view_starts(text, "!<") &&
         !as_view_starts(text, "\x7f"
                               "ELF"))
-        return as_error_set(err, ASSAY_ERR_NOT_ELF,
+        return as_error_set(err, AS_ERR_NOT_ELF,
                             "%s: is a text file without an interpreter line; add '#!/bin/sh' or "
                             "the like, or run it with its interpreter",
                             path);
@@ -174,7 +174,7 @@ static int examine_open(struct as_plan *plan, const char *path, int fd, unsigned
 }
 
 static int examine_file(struct as_plan *plan, const char *path, unsigned depth,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     const int fd = as_foreign_open(AT_FDCWD, path, 0, NULL);
     if (fd < 0 && errno == EACCES) {
@@ -190,8 +190,8 @@ static int examine_file(struct as_plan *plan, const char *path, unsigned depth,
     return rc;
 }
 
-int as_target_examine(struct as_plan *plan, struct assay_error *err)
+int as_target_examine(struct as_plan *plan, struct as_error *err)
 {
-    plan->plan.kind = ASSAY_LAUNCH_PROGRAM;
+    plan->plan.kind = AS_LAUNCH_PROGRAM;
     return examine_file(plan, plan->plan.path, 0, err);
 }

@@ -55,15 +55,15 @@ static int above_streams(int fd)
     return moved;
 }
 
-int as_watch_begin(struct assay_error *err)
+int as_watch_begin(struct as_error *err)
 {
     int end[2];
     if (watch.on)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "signals: watched already for another program of this process; close "
                             "that launch first");
     if (pipe2(end, O_CLOEXEC | O_NONBLOCK) < 0)
-        return as_error_set(err, ASSAY_ERR_LIMIT,
+        return as_error_set(err, AS_ERR_LIMIT,
                             "signals: cannot be watched: %s; raise the limit of open files with "
                             "'ulimit -n'",
                             strerror(errno));
@@ -72,7 +72,7 @@ int as_watch_begin(struct assay_error *err)
     watch.on = true;
     if (watch.in < 0 || watch.out < 0) {
         as_watch_end();
-        return as_error_set(err, ASSAY_ERR_LIMIT,
+        return as_error_set(err, AS_ERR_LIMIT,
                             "signals: cannot be watched: too many files are open; raise the limit "
                             "with 'ulimit -n'");
     }

@@ -5,8 +5,8 @@
 #include "machine/machine.h"
 #include "machine/microarchitectures.h"
 
-const char *assay_microarchitecture_of(const char *vendor, int64_t family, int64_t model,
-                                       int64_t stepping, const char **words)
+const char *as_microarchitecture_of(const char *vendor, int64_t family, int64_t model,
+                                    int64_t stepping, const char **words)
 {
     if (words)
         *words = NULL;

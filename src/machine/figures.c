@@ -6,20 +6,20 @@
 
 #include "base/error.h"
 
-static const char *copy_figure_text(struct as_figures *f, const char *text)
+static const char *copy_figure_text(struct as_figures_memory *f, const char *text)
 {
     return as_arena_strndup(&f->arena, text, strlen(text));
 }
 
-static int no_room(struct assay_error *err)
+static int no_room(struct as_error *err)
 {
     return as_error_nomem(err, "the figures of a machine");
 }
 
 /* Updates the public pointers, because growing vectors move. */
-static void publish(struct as_figures *f)
+static void publish(struct as_figures_memory *f)
 {
-    struct assay_figures *out = &f->figures;
+    struct as_figures *out = &f->figures;
 
     out->fact = f->fact.at, out->fact_n = f->fact.n;
     out->figure = f->figure.at, out->figure_n = f->figure.n;
@@ -28,8 +28,8 @@ static void publish(struct as_figures *f)
     out->group = f->group.at, out->group_n = f->group.n;
 }
 
-static int describe_host(struct assay_figures *figures, const struct assay_host *host,
-                         struct assay_error *err)
+static int describe_host(struct as_figures *figures, const struct as_host *host,
+                         struct as_error *err)
 {
     const struct {
         const char *name, *value;
@@ -51,20 +51,19 @@ static int describe_host(struct assay_figures *figures, const struct assay_host 
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i].value)
-            AS_TRY(assay_figures_set_fact(figures, texts[i].name, texts[i].value, err));
+            AS_TRY(as_figures_set_fact(figures, texts[i].name, texts[i].value, err));
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         if (numbers[i].value < 0)
             continue;
         snprintf(text, sizeof text, "%lld", (long long)numbers[i].value);
-        AS_TRY(assay_figures_set_fact(figures, numbers[i].name, text, err));
+        AS_TRY(as_figures_set_fact(figures, numbers[i].name, text, err));
     }
     return 0;
 }
 
-int assay_figures_new(const struct assay_host *host, struct assay_figures **out,
-                      struct assay_error *err)
+int as_figures_new(const struct as_host *host, struct as_figures **out, struct as_error *err)
 {
-    struct as_figures *f = as_calloc(1, sizeof *f);
+    struct as_figures_memory *f = as_calloc(1, sizeof *f);
 
     *out = NULL;
     if (!f)
@@ -73,13 +72,13 @@ int assay_figures_new(const struct assay_host *host, struct assay_figures **out,
     *out = &f->figures;
     const int rc = host ? describe_host(*out, host, err) : 0;
     if (rc < 0)
-        assay_figures_free(out);
+        as_figures_free(out);
     return rc;
 }
 
-void assay_figures_free(struct assay_figures **figures)
+void as_figures_free(struct as_figures **figures)
 {
-    struct as_figures *f = (struct as_figures *)*figures;
+    struct as_figures_memory *f = (struct as_figures_memory *)*figures;
 
     if (!f)
         return;
@@ -93,7 +92,7 @@ void assay_figures_free(struct assay_figures **figures)
     *figures = NULL;
 }
 
-const struct assay_figure *assay_figures_find(const struct assay_figures *figures, const char *name)
+const struct as_figure *as_figures_find(const struct as_figures *figures, const char *name)
 {
     for (size_t i = 0; i < figures->figure_n; i++)
         if (strcmp(figures->figure[i].name, name) == 0)
@@ -101,7 +100,7 @@ const struct assay_figure *assay_figures_find(const struct assay_figures *figure
     return NULL;
 }
 
-const char *assay_figures_fact(const struct assay_figures *figures, const char *name)
+const char *as_figures_fact(const struct as_figures *figures, const char *name)
 {
     for (size_t i = 0; i < figures->fact_n; i++)
         if (strcmp(figures->fact[i].name, name) == 0)
@@ -109,11 +108,10 @@ const char *assay_figures_fact(const struct assay_figures *figures, const char *
     return NULL;
 }
 
-int assay_figures_set(struct assay_figures *figures, const struct assay_figure *figure,
-                      struct assay_error *err)
+int as_figures_set(struct as_figures *figures, const struct as_figure *figure, struct as_error *err)
 {
-    struct as_figures *f = (struct as_figures *)figures;
-    struct assay_figure kept = *figure;
+    struct as_figures_memory *f = (struct as_figures_memory *)figures;
+    struct as_figure kept = *figure;
 
     kept.name = copy_figure_text(f, figure->name);
     kept.unit = copy_figure_text(f, figure->unit);
@@ -130,11 +128,11 @@ int assay_figures_set(struct assay_figures *figures, const struct assay_figure *
     return 0;
 }
 
-int assay_figures_set_fact(struct assay_figures *figures, const char *name, const char *value,
-                           struct assay_error *err)
+int as_figures_set_fact(struct as_figures *figures, const char *name, const char *value,
+                        struct as_error *err)
 {
-    struct as_figures *f = (struct as_figures *)figures;
-    const struct assay_host_fact kept = {copy_figure_text(f, name), copy_figure_text(f, value)};
+    struct as_figures_memory *f = (struct as_figures_memory *)figures;
+    const struct as_host_fact kept = {copy_figure_text(f, name), copy_figure_text(f, value)};
 
     if (!kept.name || !kept.value)
         return no_room(err);
@@ -149,11 +147,11 @@ int assay_figures_set_fact(struct assay_figures *figures, const char *name, cons
     return 0;
 }
 
-int assay_figures_set_group(struct assay_figures *figures, const struct assay_figure_group *group,
-                            struct assay_error *err)
+int as_figures_set_group(struct as_figures *figures, const struct as_figure_group *group,
+                         struct as_error *err)
 {
-    struct as_figures *f = (struct as_figures *)figures;
-    struct assay_figure_group kept = *group;
+    struct as_figures_memory *f = (struct as_figures_memory *)figures;
+    struct as_figure_group kept = *group;
 
     kept.name = copy_figure_text(f, group->name);
     if (!kept.name)
@@ -169,11 +167,11 @@ int assay_figures_set_group(struct assay_figures *figures, const struct assay_fi
     return 0;
 }
 
-int assay_figures_add_point(struct assay_figures *figures, const struct assay_figure_point *point,
-                            struct assay_error *err)
+int as_figures_add_point(struct as_figures *figures, const struct as_figure_point *point,
+                         struct as_error *err)
 {
-    struct as_figures *f = (struct as_figures *)figures;
-    struct assay_figure_point kept = *point;
+    struct as_figures_memory *f = (struct as_figures_memory *)figures;
+    struct as_figure_point kept = *point;
 
     kept.curve = copy_figure_text(f, point->curve);
     if (!kept.curve || as_vec_push(&f->point, kept) < 0)
@@ -182,11 +180,11 @@ int assay_figures_add_point(struct assay_figures *figures, const struct assay_fi
     return 0;
 }
 
-int assay_figures_add_finding(struct assay_figures *figures, const char *name, const char *text,
-                              struct assay_error *err)
+int as_figures_add_finding(struct as_figures *figures, const char *name, const char *text,
+                           struct as_error *err)
 {
-    struct as_figures *f = (struct as_figures *)figures;
-    const struct assay_figure_finding kept = {copy_figure_text(f, name), copy_figure_text(f, text)};
+    struct as_figures_memory *f = (struct as_figures_memory *)figures;
+    const struct as_figure_finding kept = {copy_figure_text(f, name), copy_figure_text(f, text)};
 
     if (!kept.name || !kept.text || as_vec_push(&f->finding, kept) < 0)
         return no_room(err);
@@ -194,9 +192,9 @@ int assay_figures_add_finding(struct assay_figures *figures, const char *name, c
     return 0;
 }
 
-void assay_figures_drop_curve(struct assay_figures *figures, const char *curve)
+void as_figures_drop_curve(struct as_figures *figures, const char *curve)
 {
-    struct as_figures *f = (struct as_figures *)figures;
+    struct as_figures_memory *f = (struct as_figures_memory *)figures;
     size_t n = 0;
 
     for (size_t i = 0; i < f->point.n; i++)
@@ -206,9 +204,9 @@ void assay_figures_drop_curve(struct assay_figures *figures, const char *curve)
     publish(f);
 }
 
-void assay_figures_drop_findings(struct assay_figures *figures, const char *name)
+void as_figures_drop_findings(struct as_figures *figures, const char *name)
 {
-    struct as_figures *f = (struct as_figures *)figures;
+    struct as_figures_memory *f = (struct as_figures_memory *)figures;
     size_t n = 0;
 
     for (size_t i = 0; i < f->finding.n; i++)
@@ -218,7 +216,7 @@ void assay_figures_drop_findings(struct assay_figures *figures, const char *name
     publish(f);
 }
 
-const char *assay_figure_confidence(const struct assay_figure *figure)
+const char *as_figure_confidence(const struct as_figure *figure)
 {
     if (!figure->is_calm || figure->spread < 0 || figure->spread > 0.1 || figure->sample_n < 3)
         return "low";

@@ -10,21 +10,20 @@
 #include "base/vec.h"
 #include "machine/machine.h"
 
-struct as_figures {
-    struct assay_figures figures; /* must be first: callers get a pointer to this member */
+struct as_figures_memory {
+    struct as_figures figures; /* must be first: callers get a pointer to this member */
     struct as_arena arena;
-    AS_VEC(struct assay_host_fact) fact;
-    AS_VEC(struct assay_figure) figure;
-    AS_VEC(struct assay_figure_point) point;
-    AS_VEC(struct assay_figure_finding) finding;
-    AS_VEC(struct assay_figure_group) group;
+    AS_VEC(struct as_host_fact) fact;
+    AS_VEC(struct as_figure) figure;
+    AS_VEC(struct as_figure_point) point;
+    AS_VEC(struct as_figure_finding) finding;
+    AS_VEC(struct as_figure_group) group;
 };
 
 /* Appends the figures in the text format of a figures file. */
-void as_figures_append(struct as_str *to, const struct assay_figures *figures);
+void as_figures_append(struct as_str *to, const struct as_figures *figures);
 /* Parses the text of a figures file and changes it on the way. `name` names the text in
- * messages. The caller frees `out` with assay_figures_free. Errors: NOMEM, CORRUPT. */
-int as_figures_parse(char *text, const char *name, struct assay_figures **out,
-                     struct assay_error *err);
+ * messages. The caller frees `out` with as_figures_free. Errors: NOMEM, CORRUPT. */
+int as_figures_parse(char *text, const char *name, struct as_figures **out, struct as_error *err);
 
 #endif

@@ -42,7 +42,7 @@ static void append_clean(struct as_str *to, const char *text)
         as_str_appendf(to, "%c", (unsigned char)*text < ' ' ? ' ' : *text);
 }
 
-void as_figures_append(struct as_str *to, const struct assay_figures *f)
+void as_figures_append(struct as_str *to, const struct as_figures *f)
 {
     char date[32];
 
@@ -57,7 +57,7 @@ void as_figures_append(struct as_str *to, const struct assay_figures *f)
                        f->group[i].name, date_of(f->group[i].when_s, date), f->group[i].took_s,
                        f->group[i].waited_s);
     for (size_t i = 0; i < f->figure_n; i++) {
-        const struct assay_figure *figure = &f->figure[i];
+        const struct as_figure *figure = &f->figure[i];
         as_str_appendf(to, "figure\t%s\t%.6g\t%s\t%.4g\t%u\t%s\t%s\n", figure->name, figure->value,
                        figure->unit, figure->spread, figure->sample_n,
                        figure->is_calm ? "calm" : "noisy", date_of(figure->when_s, date));
@@ -86,8 +86,7 @@ static void make_directories(const char *path)
     }
 }
 
-int assay_figures_save(const struct assay_figures *figures, const char *path,
-                       struct assay_error *err)
+int as_figures_save(const struct as_figures *figures, const char *path, struct as_error *err)
 {
     struct as_str text = {0};
     int rc;
@@ -112,12 +111,12 @@ struct figure_line {
     size_t n;
     const char *path;
     size_t number;
-    struct assay_error *err;
+    struct as_error *err;
 };
 
 static int bad_line(const struct figure_line *l, const char *what)
 {
-    return as_error_set(l->err, ASSAY_ERR_CORRUPT, "%s:%zu: %s; measure again or remove the file",
+    return as_error_set(l->err, AS_ERR_CORRUPT, "%s:%zu: %s; measure again or remove the file",
                         l->path, l->number, what);
 }
 
@@ -138,9 +137,9 @@ static bool date_in(const char *text, int64_t *when_s)
     return (end && *end == 0) || strcmp(text, "-") == 0;
 }
 
-static int read_figure(struct assay_figures *f, const struct figure_line *l)
+static int read_figure(struct as_figures *f, const struct figure_line *l)
 {
-    struct assay_figure figure = {.name = l->column[1], .unit = l->column[3]};
+    struct as_figure figure = {.name = l->column[1], .unit = l->column[3]};
     double samples;
 
     if (l->n != 8 || !number_in(l->column[2], &figure.value) ||
@@ -150,32 +149,32 @@ static int read_figure(struct assay_figures *f, const struct figure_line *l)
             l, "not a figure with name, value, unit, spread, samples, calm or noisy, date");
     figure.sample_n = (uint32_t)samples;
     figure.is_calm = strcmp(l->column[6], "calm") == 0;
-    return assay_figures_set(f, &figure, l->err);
+    return as_figures_set(f, &figure, l->err);
 }
 
-static int read_point(struct assay_figures *f, const struct figure_line *l)
+static int read_point(struct as_figures *f, const struct figure_line *l)
 {
-    struct assay_figure_point point = {.curve = l->column[1]};
+    struct as_figure_point point = {.curve = l->column[1]};
 
     if (l->n != 4 || !number_in(l->column[2], &point.x) || !number_in(l->column[3], &point.y))
         return bad_line(l, "not a point with curve and two numbers");
-    return assay_figures_add_point(f, &point, l->err);
+    return as_figures_add_point(f, &point, l->err);
 }
 
-static int read_group(struct assay_figures *f, const struct figure_line *l)
+static int read_group(struct as_figures *f, const struct figure_line *l)
 {
-    struct assay_figure_group group = {.name = l->column[1],
-                                       .is_done = strcmp(l->column[0], "done") == 0};
+    struct as_figure_group group = {.name = l->column[1],
+                                    .is_done = strcmp(l->column[0], "done") == 0};
 
     if ((l->n != 3 && l->n != 5) || !date_in(l->column[2], &group.when_s))
         return bad_line(l, "not a group with a date");
     if (l->n == 5 &&
         (!number_in(l->column[3], &group.took_s) || !number_in(l->column[4], &group.waited_s)))
         return bad_line(l, "not a group with a date, its duration and its waiting time");
-    return assay_figures_set_group(f, &group, l->err);
+    return as_figures_set_group(f, &group, l->err);
 }
 
-static int read_line(struct assay_figures *f, const struct figure_line *l)
+static int read_line(struct as_figures *f, const struct figure_line *l)
 {
     const char *kind = l->column[0];
 
@@ -188,14 +187,13 @@ static int read_line(struct assay_figures *f, const struct figure_line *l)
     if (l->n != 3)
         return bad_line(l, "not three columns");
     if (strcmp(kind, "machine") == 0)
-        return assay_figures_set_fact(f, l->column[1], l->column[2], l->err);
+        return as_figures_set_fact(f, l->column[1], l->column[2], l->err);
     if (strcmp(kind, "finding") == 0)
-        return assay_figures_add_finding(f, l->column[1], l->column[2], l->err);
+        return as_figures_add_finding(f, l->column[1], l->column[2], l->err);
     return bad_line(l, "unknown first word");
 }
 
-static int read_lines(struct assay_figures *f, char *text, const char *path,
-                      struct assay_error *err)
+static int read_lines(struct as_figures *f, char *text, const char *path, struct as_error *err)
 {
     struct figure_line l = {.path = path, .err = err};
 
@@ -220,21 +218,20 @@ static int read_lines(struct assay_figures *f, char *text, const char *path,
     return 0;
 }
 
-int as_figures_parse(char *text, const char *name, struct assay_figures **out,
-                     struct assay_error *err)
+int as_figures_parse(char *text, const char *name, struct as_figures **out, struct as_error *err)
 {
-    int rc = assay_figures_new(NULL, out, err);
+    int rc = as_figures_new(NULL, out, err);
 
     if (rc == 0)
         rc = read_lines(*out, text, name, err);
     if (rc < 0)
-        assay_figures_free(out);
+        as_figures_free(out);
     return rc;
 }
 
 #define FILE_MOST_B ((size_t)4 << 20) /* figure files of assay have about 10 KiB */
 
-int assay_figures_open(const char *path, struct assay_figures **out, struct assay_error *err)
+int as_figures_open(const char *path, struct as_figures **out, struct as_error *err)
 {
     char *text;
     size_t n;
@@ -249,7 +246,7 @@ int assay_figures_open(const char *path, struct assay_figures **out, struct assa
 
 /* ---- Paths ----------------------------------------------------------------------------------- */
 
-bool assay_figures_directory(char *out, size_t out_b)
+bool as_figures_directory(char *out, size_t out_b)
 {
     const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
     int n = 0;
@@ -261,9 +258,9 @@ bool assay_figures_directory(char *out, size_t out_b)
     return n > 0 && (size_t)n < out_b;
 }
 
-bool assay_core_table_path(const struct assay_host *host, char *out, size_t out_b)
+bool as_core_table_path(const struct as_host *host, char *out, size_t out_b)
 {
-    if (!assay_figures_directory(out, out_b))
+    if (!as_figures_directory(out, out_b))
         return false;
     const size_t used = strlen(out);
     return snprintf(out + used, out_b - used, "/%.32s-%d-%d-%d.uarch.tsv",
@@ -279,7 +276,7 @@ static uint64_t mix_text(uint64_t hash, const char *text)
 
 /* Returns a hash of the host. Memory is rounded to GiB because the share that the kernel
  * reserves varies between boots. */
-static uint32_t host_key(const struct assay_host *host)
+static uint32_t host_key(const struct as_host *host)
 {
     const int64_t number[] = {host->cpu_family,
                               host->cpu_model_number,
@@ -298,12 +295,12 @@ static uint32_t host_key(const struct assay_host *host)
     return (uint32_t)(hash ^ hash >> 32);
 }
 
-bool assay_figures_path(const struct assay_host *host, char *out, size_t out_b)
+bool as_figures_path(const struct as_host *host, char *out, size_t out_b)
 {
     char name[65];
     size_t n = 0;
 
-    if (!assay_figures_directory(out, out_b))
+    if (!as_figures_directory(out, out_b))
         return false;
     for (const char *at = host->name ? host->name : "host"; *at && n < sizeof name - 1; at++)
         name[n++] = isalnum((unsigned char)*at) || *at == '-' ? *at : '_';
@@ -313,14 +310,14 @@ bool assay_figures_path(const struct assay_host *host, char *out, size_t out_b)
            (int)(out_b - used);
 }
 
-int assay_figures_of_host(struct assay_figures **out, struct assay_error *err)
+int as_figures_of_host(struct as_figures **out, struct as_error *err)
 {
-    struct assay_host *host;
+    struct as_host *host;
     char path[PATH_MAX];
 
     *out = NULL;
-    AS_TRY(assay_host_read(NULL, &host, err));
-    const bool known = assay_figures_path(host, path, sizeof path);
-    assay_host_free(&host);
-    return known && access(path, R_OK) == 0 ? assay_figures_open(path, out, err) : 0;
+    AS_TRY(as_host_read(NULL, &host, err));
+    const bool known = as_figures_path(host, path, sizeof path);
+    as_host_free(&host);
+    return known && access(path, R_OK) == 0 ? as_figures_open(path, out, err) : 0;
 }

@@ -26,10 +26,10 @@
 
 /* The host and the memory of its strings. */
 struct host_reading {
-    struct assay_host host; /* must be first: callers get a pointer to this member */
+    struct as_host host; /* must be first: callers get a pointer to this member */
     struct as_arena arena;
-    AS_VEC(struct assay_host_fact) fact;
-    struct assay_topology *topology;
+    AS_VEC(struct as_host_fact) fact;
+    struct as_topology *topology;
     const char *root;
 };
 
@@ -65,7 +65,7 @@ static FILE *open_lines(const struct host_reading *w, const char *path)
 
 static void read_cpu_line(struct host_reading *w, const char *name, const char *value)
 {
-    struct assay_host *host = &w->host;
+    struct as_host *host = &w->host;
     if (strcmp(name, "vendor_id") == 0 && !host->cpu_vendor)
         host->cpu_vendor = copy_host_text(w, value);
     else if (strcmp(name, "model name") == 0 && !host->cpu_model)
@@ -107,9 +107,9 @@ static void read_processors(struct host_reading *w)
 /* Fills in the topology; leaves it unknown if hwloc cannot read the machine. */
 static void read_topology(struct host_reading *w)
 {
-    struct assay_error ignored;
+    struct as_error ignored;
 
-    if (assay_topology_read(w->root, NULL, &w->topology, &ignored) < 0)
+    if (as_topology_read(w->root, NULL, &w->topology, &ignored) < 0)
         return;
     w->host.topology = w->topology;
     w->host.socket_n = w->topology->package_n;
@@ -125,8 +125,8 @@ static void correct_memory(struct host_reading *w)
     if (w->host.numa_n != 1 || w->host.memory_b <= 0)
         return;
     for (size_t i = 0; i < w->topology->place_n; i++)
-        if (w->topology->place[i].kind == ASSAY_PLACE_NUMA)
-            ((struct assay_place *)w->topology->place)[i].size_b = (uint64_t)w->host.memory_b;
+        if (w->topology->place[i].kind == AS_PLACE_NUMA)
+            ((struct as_place *)w->topology->place)[i].size_b = (uint64_t)w->host.memory_b;
 }
 
 /* ---- cpuid --------------------------------------------------------------------------------- */
@@ -158,17 +158,17 @@ static void read_hypervisor(struct host_reading *w)
  * `cpuid -r`. */
 static void identify_core(struct host_reading *w)
 {
-    struct assay_processor processor = {.family = 0};
-    struct assay_core core;
+    struct as_processor processor = {.family = 0};
+    struct as_core core;
     char text[65536];
 
     if (!w->root)
-        assay_processor_read(&processor);
+        as_processor_read(&processor);
     else if (read_host_text(w, "/cpuid", text, sizeof text))
-        assay_processor_parse(text, &processor);
+        as_processor_parse(text, &processor);
     w->host.cpu_features = processor.features;
     memcpy(w->host.cpu_cache_kib, processor.cache_kib, sizeof w->host.cpu_cache_kib);
-    assay_core_of_host(&w->host, &core);
+    as_core_of_host(&w->host, &core);
     w->host.microarchitecture = core.name;
     w->host.microarchitecture_words = core.words;
     w->host.core_doubt = *core.doubt ? copy_host_text(w, core.doubt) : NULL;
@@ -277,9 +277,9 @@ static int read_facts(struct host_reading *w)
         if (!read_host_text(w, known[i].path, text, sizeof text))
             continue;
         choose_bracketed(text);
-        const struct assay_host_fact fact = {known[i].name, copy_host_text(w, text)};
+        const struct as_host_fact fact = {known[i].name, copy_host_text(w, text)};
         if (!fact.value || as_vec_push(&w->fact, fact) < 0)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
     }
     return 0;
 }
@@ -305,9 +305,9 @@ static unsigned tlb_entries(void)
 
 static int add_host_fact(struct host_reading *w, const char *name, const char *value)
 {
-    const struct assay_host_fact fact = {name, copy_host_text(w, value)};
+    const struct as_host_fact fact = {name, copy_host_text(w, value)};
 
-    return fact.value ? as_vec_push(&w->fact, fact) : ASSAY_ERR_NOMEM;
+    return fact.value ? as_vec_push(&w->fact, fact) : AS_ERR_NOMEM;
 }
 
 /* Adds the facts that only the running machine can report. */
@@ -343,7 +343,7 @@ static int read_running_facts(struct host_reading *w)
     return 0;
 }
 
-int assay_host_read(const char *root, struct assay_host **out, struct assay_error *err)
+int as_host_read(const char *root, struct as_host **out, struct as_error *err)
 {
     struct host_reading *w = as_calloc(1, sizeof *w);
     *out = NULL;
@@ -351,17 +351,17 @@ int assay_host_read(const char *root, struct assay_host **out, struct assay_erro
         return as_error_nomem(err, "the facts of this machine");
     as_arena_init(&w->arena);
     w->root = root;
-    w->host = (struct assay_host){.cpu_family = -1,
-                                  .cpu_model_number = -1,
-                                  .cpu_stepping = -1,
-                                  .socket_n = -1,
-                                  .core_n = -1,
-                                  .cpu_n = -1,
-                                  .numa_n = -1,
-                                  .memory_b = -1,
-                                  .tsc_hz = -1,
-                                  .base_hz = -1,
-                                  .max_hz = -1};
+    w->host = (struct as_host){.cpu_family = -1,
+                               .cpu_model_number = -1,
+                               .cpu_stepping = -1,
+                               .socket_n = -1,
+                               .core_n = -1,
+                               .cpu_n = -1,
+                               .numa_n = -1,
+                               .memory_b = -1,
+                               .tsc_hz = -1,
+                               .base_hz = -1,
+                               .max_hz = -1};
     read_system(w);
     read_processors(w);
     read_topology(w);
@@ -377,23 +377,23 @@ int assay_host_read(const char *root, struct assay_host **out, struct assay_erro
         w->host.fact_n = w->fact.n;
         return 0;
     }
-    assay_host_free(out);
+    as_host_free(out);
     return as_error_nomem(err, "the facts of this machine");
 }
 
-void assay_host_free(struct assay_host **host)
+void as_host_free(struct as_host **host)
 {
     struct host_reading *w = (struct host_reading *)*host;
     if (!w)
         return;
-    assay_topology_free(&w->topology);
+    as_topology_free(&w->topology);
     as_vec_fini(&w->fact);
     as_arena_fini(&w->arena);
     as_free(w);
     *host = NULL;
 }
 
-int assay_host_numa_of(const struct assay_host *host, unsigned cpu)
+int as_host_numa_of(const struct as_host *host, unsigned cpu)
 {
-    return host->topology ? assay_topology_numa_of(host->topology, cpu) : -1;
+    return host->topology ? as_topology_numa_of(host->topology, cpu) : -1;
 }

@@ -36,10 +36,10 @@ static const struct as_cpu_core *core_named(const char *name)
 
 uint64_t as_extensions_of_features(uint64_t features)
 {
-    uint64_t found = ASSAY_EXTENSION_BIT(SSE);
+    uint64_t found = AS_EXTENSION_BIT(SSE);
 
     for (size_t i = 0; i < as_cpu_feature_n; i++) {
-        const int at = features >> i & 1 ? assay_extension_find(as_cpu_features[i].name) : -1;
+        const int at = features >> i & 1 ? as_extension_find(as_cpu_features[i].name) : -1;
         if (at >= 0)
             found |= UINT64_C(1) << at;
     }
@@ -71,7 +71,7 @@ static const char *table_of_core(const char *name, const char *vendor)
         const struct as_microarchitecture *m = &as_microarchitectures[i];
         const char *table = strcmp(m->name, name) != 0 || strcmp(m->vendor, vendor) != 0
                                 ? NULL
-                                : assay_uarch_name_of(vendor, m->family, m->model_first);
+                                : as_uarch_name_of(vendor, m->family, m->model_first);
         if (table)
             return table;
     }
@@ -90,7 +90,7 @@ static bool has_cache(const struct as_cpu_core *core, unsigned cache, unsigned k
     return kib == 0 || size[0] == 0 || size[0] == kib || size[1] == kib || size[2] == kib;
 }
 
-static unsigned unlikeness(const struct as_cpu_core *core, const struct assay_processor *it)
+static unsigned unlikeness(const struct as_cpu_core *core, const struct as_processor *it)
 {
     unsigned d = LACK_WEIGHT * lacking(core, it->features) +
                  (unsigned)__builtin_popcountll(core->features & ~it->features);
@@ -102,7 +102,7 @@ static unsigned unlikeness(const struct as_cpu_core *core, const struct assay_pr
 
 /* Returns the core of the same vendor that is nearest by instructions and caches. `has_table`
  * restricts the search to cores with a table. Returns NULL if the features are unknown. */
-static const struct as_cpu_core *nearest_core(const struct assay_processor *it, bool has_table)
+static const struct as_cpu_core *nearest_core(const struct as_processor *it, bool has_table)
 {
     const struct as_cpu_core *best = NULL;
 
@@ -129,7 +129,7 @@ static void append_features(struct as_str *to, uint64_t features)
         as_str_appendf(to, " and %u more", n - said);
 }
 
-static void append_core_doubt(struct assay_core *out, struct as_str *said)
+static void append_core_doubt(struct as_core *out, struct as_str *said)
 {
     const size_t used = strlen(out->doubt);
 
@@ -138,7 +138,7 @@ static void append_core_doubt(struct assay_core *out, struct as_str *said)
 }
 
 /* Replaces the core of the model if it contradicts the instructions that cpuid shows. */
-static void doubt_model(const struct assay_processor *it, struct assay_core *out)
+static void doubt_model(const struct as_processor *it, struct as_core *out)
 {
     const struct as_cpu_core *named = core_named(out->name), *near = nearest_core(it, false);
     struct as_str said = {0};
@@ -156,7 +156,7 @@ static void doubt_model(const struct assay_processor *it, struct assay_core *out
     append_core_doubt(out, &said);
 }
 
-static void use_nearest_table(const struct assay_processor *it, struct assay_core *out)
+static void use_nearest_table(const struct as_processor *it, struct as_core *out)
 {
     const struct as_cpu_core *near = nearest_core(it, true);
     struct as_str said = {0};
@@ -171,26 +171,26 @@ static void use_nearest_table(const struct assay_processor *it, struct assay_cor
     append_core_doubt(out, &said);
 }
 
-void assay_core_of(const struct assay_processor *it, struct assay_core *out)
+void as_core_of(const struct as_processor *it, struct as_core *out)
 {
-    *out = (struct assay_core){.name = NULL};
+    *out = (struct as_core){.name = NULL};
     out->name =
-        assay_microarchitecture_of(it->vendor, it->family, it->model, it->stepping, &out->words);
+        as_microarchitecture_of(it->vendor, it->family, it->model, it->stepping, &out->words);
     doubt_model(it, out);
     out->table = out->is_contradicted ? table_of_core(out->name, it->vendor)
-                                      : assay_uarch_name_of(it->vendor, it->family, it->model);
+                                      : as_uarch_name_of(it->vendor, it->family, it->model);
     if (!out->table)
         use_nearest_table(it, out);
 }
 
-void assay_core_of_host(const struct assay_host *host, struct assay_core *out)
+void as_core_of_host(const struct as_host *host, struct as_core *out)
 {
-    struct assay_processor it = {.family = (unsigned)host->cpu_family,
-                                 .model = (unsigned)host->cpu_model_number,
-                                 .stepping = (unsigned)host->cpu_stepping,
-                                 .features = host->cpu_features};
+    struct as_processor it = {.family = (unsigned)host->cpu_family,
+                              .model = (unsigned)host->cpu_model_number,
+                              .stepping = (unsigned)host->cpu_stepping,
+                              .features = host->cpu_features};
 
     snprintf(it.vendor, sizeof it.vendor, "%s", host->cpu_vendor ? host->cpu_vendor : "");
     memcpy(it.cache_kib, host->cpu_cache_kib, sizeof it.cache_kib);
-    assay_core_of(&it, out);
+    as_core_of(&it, out);
 }

@@ -18,9 +18,9 @@
 
 struct asked {
     const char *root;
-    long pid;                     /* 0 = this process */
-    uint8_t may[CPUS_MOST / 8];   /* affinity mask, one bit per CPU */
-    struct assay_host_load *load; /* receives the result */
+    long pid;                   /* 0 = this process */
+    uint8_t may[CPUS_MOST / 8]; /* affinity mask, one bit per CPU */
+    struct as_host_load *load;  /* receives the result */
 };
 
 __attribute__((format(printf, 2, 3))) static FILE *open_at(const struct asked *a,
@@ -210,11 +210,11 @@ static void read_pressure(struct asked *a)
         fclose(f);
 }
 
-void assay_host_load_read(const char *root, long pid, struct assay_host_load *load)
+void as_host_load_read(const char *root, long pid, struct as_host_load *load)
 {
     struct asked a = {.root = root ? root : "", .pid = pid, .load = load};
 
-    *load = (struct assay_host_load){
+    *load = (struct as_host_load){
         .usable_cpu_n = -1, .quota_cpu_n = -1, .busy_ns = -1, .steal_ns = -1, .pressure_ns = -1};
     read_affinity(&a);
     read_quotas(&a);
@@ -226,12 +226,12 @@ void assay_host_load_read(const char *root, long pid, struct assay_host_load *lo
 
 #define HIGH_SHARE 0.2
 
-struct assay_external_load assay_external_load_of(const struct assay_host_load *before,
-                                                  const struct assay_host_load *after,
-                                                  int64_t wall_ns, int64_t own_ns)
+struct as_external_load as_external_load_of(const struct as_host_load *before,
+                                            const struct as_host_load *after, int64_t wall_ns,
+                                            int64_t own_ns)
 {
-    struct assay_external_load out = {.used_cpu_n = -1, .able_cpu_n = before->usable_cpu_n};
-    if (before->busy_ns < 0 || after->busy_ns < before->busy_ns || wall_ns < ASSAY_LOAD_WALL_NS ||
+    struct as_external_load out = {.used_cpu_n = -1, .able_cpu_n = before->usable_cpu_n};
+    if (before->busy_ns < 0 || after->busy_ns < before->busy_ns || wall_ns < AS_LOAD_WALL_NS ||
         before->usable_cpu_n <= 0)
         return out;
     const int64_t others_ns = after->busy_ns - before->busy_ns - own_ns;

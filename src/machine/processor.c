@@ -94,7 +94,7 @@ static uint64_t read_features(const struct cpuid_source *from)
 
 /* Reads cache sizes. Leaf 4 and AMD's 0x8000001D have the same layout: type, level, ways,
  * partitions, line, sets. */
-static void read_caches(const struct cpuid_source *from, struct assay_processor *out)
+static void read_caches(const struct cpuid_source *from, struct as_processor *out)
 {
     const bool is_amd = strcmp(out->vendor, "AuthenticAMD") == 0;
     struct cpuid_words w;
@@ -114,11 +114,11 @@ static void read_caches(const struct cpuid_source *from, struct assay_processor 
     }
 }
 
-static bool read_processor(const struct cpuid_source *from, struct assay_processor *out)
+static bool read_processor(const struct cpuid_source *from, struct as_processor *out)
 {
     struct cpuid_words w;
 
-    *out = (struct assay_processor){.family = 0};
+    *out = (struct as_processor){.family = 0};
     if (!read_leaf(from, 0, 0, &w))
         return false;
     memcpy(out->vendor, &w.at[1], 4);
@@ -135,12 +135,12 @@ static bool read_processor(const struct cpuid_source *from, struct assay_process
     return true;
 }
 
-bool assay_processor_read(struct assay_processor *out)
+bool as_processor_read(struct as_processor *out)
 {
     return read_processor(&(struct cpuid_source){NULL}, out);
 }
 
-bool assay_processor_parse(const char *text, struct assay_processor *out)
+bool as_processor_parse(const char *text, struct as_processor *out)
 {
     return read_processor(&(struct cpuid_source){text}, out);
 }

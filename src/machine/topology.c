@@ -27,9 +27,9 @@
 #define XML_MAX_B ((size_t)256 << 20) /* hwloc takes an int */
 
 struct topology_reading {
-    struct assay_topology topology; /* must be first: callers get a pointer to this member */
+    struct as_topology topology; /* must be first: callers get a pointer to this member */
     struct as_arena arena;
-    AS_VEC(struct assay_place) place;
+    AS_VEC(struct as_place) place;
     hwloc_topology_t hwloc;
     cpu_set_t affinity;
     bool is_here; /* this machine, so affinity counts */
@@ -37,14 +37,14 @@ struct topology_reading {
 };
 
 static const char *const place_words[] = {
-#define PLACE_WORD(name, word) [ASSAY_PLACE_##name] = word,
-    ASSAY_PLACE_LIST(PLACE_WORD)
+#define PLACE_WORD(name, word) [AS_PLACE_##name] = word,
+    AS_PLACE_LIST(PLACE_WORD)
 #undef PLACE_WORD
 };
 
-const char *assay_place_word(unsigned kind)
+const char *as_place_word(unsigned kind)
 {
-    return kind < ASSAY_PLACE_KINDS ? place_words[kind] : "?";
+    return kind < AS_PLACE_KINDS ? place_words[kind] : "?";
 }
 
 /* ---- Loading --------------------------------------------------------------------------------- */
@@ -118,7 +118,7 @@ static bool knows_caches(hwloc_topology_t hwloc)
 }
 
 static int load_hwloc(struct topology_reading *t, const char *root, const char *xml,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
     const struct as_view none = {0};
     struct as_view text = none;
@@ -131,13 +131,13 @@ static int load_hwloc(struct topology_reading *t, const char *root, const char *
     if (root) {
         snprintf(path, sizeof path, "%s/sys/devices/system/cpu", root);
         if (access(path, R_OK) < 0)
-            return as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: not a recorded machine: %s", path,
+            return as_error_set(err, AS_ERR_NOT_FOUND, "%s: not a recorded machine: %s", path,
                                 strerror(errno));
     }
     const bool loaded = load_once(t, root, text, false);
     as_free(bytes);
     if (!loaded)
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: not a machine description that hwloc can read",
                             xml    ? xml
                             : root ? root
@@ -146,7 +146,7 @@ static int load_hwloc(struct topology_reading *t, const char *root, const char *
         return 0;
     hwloc_topology_destroy(t->hwloc);
     if (!load_once(t, root, none, true))
-        return as_error_set(err, ASSAY_ERR_CORRUPT, "this machine: hwloc cannot read it");
+        return as_error_set(err, AS_ERR_CORRUPT, "this machine: hwloc cannot read it");
     return 0;
 }
 
@@ -156,25 +156,25 @@ static int kind_of(hwloc_obj_type_t type)
 {
     switch (type) {
     case HWLOC_OBJ_MACHINE:
-        return ASSAY_PLACE_MACHINE;
+        return AS_PLACE_MACHINE;
     case HWLOC_OBJ_PACKAGE:
-        return ASSAY_PLACE_PACKAGE;
+        return AS_PLACE_PACKAGE;
     case HWLOC_OBJ_DIE:
-        return ASSAY_PLACE_DIE;
+        return AS_PLACE_DIE;
     case HWLOC_OBJ_GROUP:
-        return ASSAY_PLACE_GROUP;
+        return AS_PLACE_GROUP;
     case HWLOC_OBJ_NUMANODE:
-        return ASSAY_PLACE_NUMA;
+        return AS_PLACE_NUMA;
     case HWLOC_OBJ_CORE:
-        return ASSAY_PLACE_CORE;
+        return AS_PLACE_CORE;
     case HWLOC_OBJ_PU:
-        return ASSAY_PLACE_PU;
+        return AS_PLACE_PU;
     default:
-        return hwloc_obj_type_is_cache(type) ? ASSAY_PLACE_CACHE : -1;
+        return hwloc_obj_type_is_cache(type) ? AS_PLACE_CACHE : -1;
     }
 }
 
-static void describe_cache(const struct hwloc_cache_attr_s *cache, struct assay_place *place)
+static void describe_cache(const struct hwloc_cache_attr_s *cache, struct as_place *place)
 {
     place->level = (uint8_t)cache->depth;
     place->cache = cache->type == HWLOC_OBJ_CACHE_DATA          ? 'd'
@@ -206,25 +206,24 @@ static int16_t efficiency_of(const struct topology_reading *t, hwloc_obj_t objec
     return (int16_t)(efficiency >= 0 ? efficiency : kind);
 }
 
-static void describe_place(struct topology_reading *t, hwloc_obj_t object,
-                           struct assay_place *place)
+static void describe_place(struct topology_reading *t, hwloc_obj_t object, struct as_place *place)
 {
     place->number = object->os_index == HWLOC_UNKNOWN_INDEX ? -1 : (int32_t)object->os_index;
     switch (place->kind) {
-    case ASSAY_PLACE_CACHE:
+    case AS_PLACE_CACHE:
         describe_cache(&object->attr->cache, place);
         break;
-    case ASSAY_PLACE_NUMA:
+    case AS_PLACE_NUMA:
         place->size_b = object->attr->numanode.local_memory;
         place->memory = object->subtype
                             ? as_arena_strndup(&t->arena, object->subtype, strlen(object->subtype))
                             : "DRAM";
         t->failed |= !place->memory;
         break;
-    case ASSAY_PLACE_CORE:
+    case AS_PLACE_CORE:
         place->efficiency = efficiency_of(t, object);
         break;
-    case ASSAY_PLACE_PU:
+    case AS_PLACE_PU:
         place->usable = may_use(t, object);
         break;
     default:
@@ -243,7 +242,7 @@ static void add_place(struct topology_reading *t, hwloc_obj_t object, uint32_t p
     if (t->failed || depth > 64)
         return;
     if (kind >= 0) {
-        struct assay_place place = {.kind = (uint8_t)kind, .parent = parent, .efficiency = -1};
+        struct as_place place = {.kind = (uint8_t)kind, .parent = parent, .efficiency = -1};
         describe_place(t, object, &place);
         t->failed |= as_vec_push(&t->place, place) < 0;
     }
@@ -261,14 +260,14 @@ static int64_t count_type(const struct topology_reading *t, hwloc_obj_type_t typ
 
 /* Sets `memory_most` to the memory kind of the largest NUMA node; of equal sizes, the last one
  * counts. */
-static void find_memory(struct assay_topology *out)
+static void find_memory(struct as_topology *out)
 {
     uint64_t max_b = 0;
 
     for (size_t i = 0; i < out->place_n; i++) {
-        const struct assay_place *p = &out->place[i];
+        const struct as_place *p = &out->place[i];
 
-        if (p->kind != ASSAY_PLACE_NUMA || p->size_b < max_b)
+        if (p->kind != AS_PLACE_NUMA || p->size_b < max_b)
             continue;
         max_b = p->size_b;
         out->memory_most = p->memory;
@@ -277,7 +276,7 @@ static void find_memory(struct assay_topology *out)
 
 static void summarise_tree(struct topology_reading *t)
 {
-    struct assay_topology *out = &t->topology;
+    struct as_topology *out = &t->topology;
 
     out->place = t->place.at;
     out->place_n = t->place.n;
@@ -289,7 +288,7 @@ static void summarise_tree(struct topology_reading *t)
     out->core_kind_n = out->core_kind_n > 1 ? out->core_kind_n : 1;
     out->usable_cpu_n = t->is_here ? 0 : -1;
     as_vec_foreach (&t->place, p)
-        if (t->is_here && p->kind == ASSAY_PLACE_PU)
+        if (t->is_here && p->kind == AS_PLACE_PU)
             out->usable_cpu_n += p->usable;
     find_memory(out);
 }
@@ -308,7 +307,7 @@ static void find_model(struct topology_reading *t)
 }
 
 static int read_tree(struct topology_reading *t, const char *root, const char *xml,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
     AS_TRY(load_hwloc(t, root, xml, err));
     add_place(t, hwloc_get_root_obj(t->hwloc), 0, 0);
@@ -321,7 +320,7 @@ static int read_tree(struct topology_reading *t, const char *root, const char *x
 /* ---- Files of other machines ----------------------------------------------------------------- */
 
 /* Runs in the child process; its memory is freed when the child exits. */
-static int read_tree_of_file(void *context, struct as_str *answer, struct assay_error *err)
+static int read_tree_of_file(void *context, struct as_str *answer, struct as_error *err)
 {
     struct topology_reading t = {0};
 
@@ -331,7 +330,7 @@ static int read_tree_of_file(void *context, struct as_str *answer, struct assay_
     return 0;
 }
 
-static int read_file(struct topology_reading *t, const char *xml, struct assay_error *err)
+static int read_file(struct topology_reading *t, const char *xml, struct as_error *err)
 {
     const struct as_limited limits = {.what = xml,
                                       .memory_b = (uint64_t)1 << 30,
@@ -343,7 +342,7 @@ static int read_file(struct topology_reading *t, const char *xml, struct assay_e
 
     if (rc == 0 && !as_topology_get(answer.p, answer.n, &t->arena, &t->topology))
         rc =
-            as_error_set(err, ASSAY_ERR_CORRUPT,
+            as_error_set(err, AS_ERR_CORRUPT,
                          "%s: damaged: incomplete description of a machine; use another copy", xml);
     if (rc == 0)
         find_memory(&t->topology);
@@ -351,8 +350,8 @@ static int read_file(struct topology_reading *t, const char *xml, struct assay_e
     return rc;
 }
 
-int assay_topology_read(const char *root, const char *xml, struct assay_topology **out,
-                        struct assay_error *err)
+int as_topology_read(const char *root, const char *xml, struct as_topology **out,
+                     struct as_error *err)
 {
     struct topology_reading *t = as_calloc(1, sizeof *t);
 
@@ -364,11 +363,11 @@ int assay_topology_read(const char *root, const char *xml, struct assay_topology
     const int rc = xml ? read_file(t, xml, err) : read_tree(t, root, NULL, err);
     *out = &t->topology;
     if (rc < 0)
-        assay_topology_free(out);
+        as_topology_free(out);
     return rc;
 }
 
-void assay_topology_free(struct assay_topology **topology)
+void as_topology_free(struct as_topology **topology)
 {
     struct topology_reading *t = (struct topology_reading *)*topology;
 
@@ -382,18 +381,18 @@ void assay_topology_free(struct assay_topology **topology)
 
 /* ---- Queries ----------------------------------------------------------------------------- */
 
-static const struct assay_place *find_cpu(const struct assay_topology *topology, unsigned cpu)
+static const struct as_place *find_cpu(const struct as_topology *topology, unsigned cpu)
 {
     for (size_t i = 0; i < topology->place_n; i++)
-        if (topology->place[i].kind == ASSAY_PLACE_PU && topology->place[i].number == (int)cpu)
+        if (topology->place[i].kind == AS_PLACE_PU && topology->place[i].number == (int)cpu)
             return &topology->place[i];
     return NULL;
 }
 
-static bool is_inside(const struct assay_topology *topology, const struct assay_place *place,
+static bool is_inside(const struct as_topology *topology, const struct as_place *place,
                       uint32_t outer)
 {
-    const struct assay_place *at = place;
+    const struct as_place *at = place;
 
     for (;;) {
         const uint32_t index = (uint32_t)(at - topology->place);
@@ -407,15 +406,15 @@ static bool is_inside(const struct assay_topology *topology, const struct assay_
 
 /* If several nodes share one place (kinds of memory), the first one is returned: the kernel
  * allocates from it by default. */
-int assay_topology_numa_of(const struct assay_topology *topology, unsigned cpu)
+int as_topology_numa_of(const struct as_topology *topology, unsigned cpu)
 {
-    const struct assay_place *pu = find_cpu(topology, cpu);
+    const struct as_place *pu = find_cpu(topology, cpu);
     int found = -1;
     uint32_t nearest = 0;
 
     for (size_t i = 0; pu && i < topology->place_n; i++) {
-        const struct assay_place *p = &topology->place[i];
-        if (p->kind == ASSAY_PLACE_NUMA && is_inside(topology, pu, p->parent) &&
+        const struct as_place *p = &topology->place[i];
+        if (p->kind == AS_PLACE_NUMA && is_inside(topology, pu, p->parent) &&
             (found < 0 || p->parent > nearest)) {
             found = p->number;
             nearest = p->parent;
@@ -424,20 +423,20 @@ int assay_topology_numa_of(const struct assay_topology *topology, unsigned cpu)
     return found;
 }
 
-uint64_t assay_topology_cache_b(const struct assay_topology *topology, unsigned cpu, unsigned level,
-                                unsigned *sharers)
+uint64_t as_topology_cache_b(const struct as_topology *topology, unsigned cpu, unsigned level,
+                             unsigned *sharers)
 {
-    const struct assay_place *pu = find_cpu(topology, cpu);
+    const struct as_place *pu = find_cpu(topology, cpu);
 
     for (size_t i = 0; pu && i < topology->place_n; i++) {
-        const struct assay_place *p = &topology->place[i];
-        if (p->kind != ASSAY_PLACE_CACHE || p->level != level || p->cache == 'i' ||
+        const struct as_place *p = &topology->place[i];
+        if (p->kind != AS_PLACE_CACHE || p->level != level || p->cache == 'i' ||
             !is_inside(topology, pu, (uint32_t)i))
             continue;
         if (sharers) {
             *sharers = 0;
             for (size_t k = i; k < topology->place_n; k++)
-                *sharers += topology->place[k].kind == ASSAY_PLACE_PU &&
+                *sharers += topology->place[k].kind == AS_PLACE_PU &&
                             is_inside(topology, &topology->place[k], (uint32_t)i);
         }
         return p->size_b;
@@ -447,24 +446,24 @@ uint64_t assay_topology_cache_b(const struct assay_topology *topology, unsigned 
     return 0;
 }
 
-static uint32_t core_of(const struct assay_topology *topology, const struct assay_place *pu)
+static uint32_t core_of(const struct as_topology *topology, const struct as_place *pu)
 {
-    const struct assay_place *at = pu;
+    const struct as_place *at = pu;
 
-    while (at->kind != ASSAY_PLACE_CORE && at->parent != (uint32_t)(at - topology->place))
+    while (at->kind != AS_PLACE_CORE && at->parent != (uint32_t)(at - topology->place))
         at = &topology->place[at->parent];
-    return (uint32_t)((at->kind == ASSAY_PLACE_CORE ? at : pu) - topology->place);
+    return (uint32_t)((at->kind == AS_PLACE_CORE ? at : pu) - topology->place);
 }
 
-size_t assay_topology_cores(const struct assay_topology *topology, int numa, int *cpu, size_t most)
+size_t as_topology_cores(const struct as_topology *topology, int numa, int *cpu, size_t most)
 {
     uint32_t last = UINT32_MAX; /* the threads of a core are adjacent in the tree */
     size_t n = 0;
 
     for (size_t i = 0; i < topology->place_n; i++) {
-        const struct assay_place *p = &topology->place[i];
-        if (p->kind != ASSAY_PLACE_PU || !p->usable || p->number < 0 ||
-            (numa >= 0 && assay_topology_numa_of(topology, (unsigned)p->number) != numa))
+        const struct as_place *p = &topology->place[i];
+        if (p->kind != AS_PLACE_PU || !p->usable || p->number < 0 ||
+            (numa >= 0 && as_topology_numa_of(topology, (unsigned)p->number) != numa))
             continue;
         const uint32_t core = core_of(topology, p);
         if (core != last && n < most)

@@ -17,14 +17,14 @@ static void append_wire_text(struct as_str *out, const char *text)
     as_str_append(out, text ? text : "", text ? strlen(text) + 1 : 1);
 }
 
-void as_topology_encode(struct as_str *out, const struct assay_topology *topology)
+void as_topology_encode(struct as_str *out, const struct as_topology *topology)
 {
     const struct wire_head head = {topology->package_n, topology->numa_n,      topology->core_n,
                                    topology->cpu_n,     topology->core_kind_n, topology->place_n};
 
     as_str_append(out, (const char *)&head, sizeof head);
     for (size_t i = 0; i < topology->place_n; i++) {
-        struct assay_place place = topology->place[i];
+        struct as_place place = topology->place[i];
 
         place.memory = NULL;
         as_str_append(out, (const char *)&place, sizeof place);
@@ -49,27 +49,26 @@ static bool get_text(const char **at, const char *end, struct as_arena *arena, c
     return true;
 }
 
-static bool is_place(const struct assay_place *place, size_t index)
+static bool is_place(const struct as_place *place, size_t index)
 {
-    return place->kind < ASSAY_PLACE_KINDS && (index ? place->parent < index : !place->parent) &&
-           (place->kind != ASSAY_PLACE_NUMA || place->memory);
+    return place->kind < AS_PLACE_KINDS && (index ? place->parent < index : !place->parent) &&
+           (place->kind != AS_PLACE_NUMA || place->memory);
 }
 
 /* Copies a place. The byte of its bool may have any value, so it is normalised. */
-static void get_place(const char *from, struct assay_place *to)
+static void get_place(const char *from, struct as_place *to)
 {
     unsigned char usable;
 
-    memcpy(&usable, from + offsetof(struct assay_place, usable), 1);
+    memcpy(&usable, from + offsetof(struct as_place, usable), 1);
     memcpy(to, from, sizeof *to);
     to->usable = usable != 0;
 }
 
-bool as_topology_get(const char *bytes, size_t n, struct as_arena *arena,
-                     struct assay_topology *out)
+bool as_topology_get(const char *bytes, size_t n, struct as_arena *arena, struct as_topology *out)
 {
     struct wire_head head;
-    struct assay_place *place;
+    struct as_place *place;
     const char *at, *end = bytes + n;
 
     if (n < sizeof head)
@@ -86,13 +85,13 @@ bool as_topology_get(const char *bytes, size_t n, struct as_arena *arena,
     for (size_t i = 0; i < head.place_n; i++)
         if (!get_text(&at, end, arena, &place[i].memory) || !is_place(&place[i], i))
             return false;
-    *out = (struct assay_topology){.place = place,
-                                   .place_n = (size_t)head.place_n,
-                                   .package_n = head.package_n,
-                                   .numa_n = head.numa_n,
-                                   .core_n = head.core_n,
-                                   .cpu_n = head.cpu_n,
-                                   .usable_cpu_n = -1,
-                                   .core_kind_n = head.core_kind_n};
+    *out = (struct as_topology){.place = place,
+                                .place_n = (size_t)head.place_n,
+                                .package_n = head.package_n,
+                                .numa_n = head.numa_n,
+                                .core_n = head.core_n,
+                                .cpu_n = head.cpu_n,
+                                .usable_cpu_n = -1,
+                                .core_kind_n = head.core_kind_n};
     return get_text(&at, end, arena, &out->cpu_model) && at == end;
 }

@@ -8,13 +8,12 @@
 #include "machine/machine.h"
 
 /* Appends the topology without `memory_most` and `usable_cpu_n`. */
-void as_topology_encode(struct as_str *out, const struct assay_topology *topology);
+void as_topology_encode(struct as_str *out, const struct as_topology *topology);
 
 /*
  * Decodes a topology; its places and strings live in `arena`. The bytes are untrusted. Returns
  * false if they are inconsistent or memory runs out.
  */
-bool as_topology_get(const char *bytes, size_t n, struct as_arena *arena,
-                     struct assay_topology *out);
+bool as_topology_get(const char *bytes, size_t n, struct as_arena *arena, struct as_topology *out);
 
 #endif

@@ -16,9 +16,9 @@
 #define TABLE       "the table of a core"
 #define TABLE_MAX_B ((size_t)16 << 20) /* built-in tables have up to 600 KiB */
 
-const char *const *assay_uarch_names(void)
+const char *const *as_uarch_names(void)
 {
-    return as_uarch_names;
+    return as_uarch_table_names;
 }
 
 const struct as_uarch_text *as_uarch_text_find(const char *name)
@@ -29,39 +29,39 @@ const struct as_uarch_text *as_uarch_text_find(const char *name)
     return NULL;
 }
 
-static int write_no_table(const char *name, struct assay_error *err)
+static int write_no_table(const char *name, struct as_error *err)
 {
     struct as_str known = {0};
     struct as_nearest nearest;
     as_nearest_init(&nearest, name, strlen(name));
-    for (const char *const *at = as_uarch_names; *at; at++) {
+    for (const char *const *at = as_uarch_table_names; *at; at++) {
         as_nearest_offer(&nearest, *at);
         as_str_appendf(&known, "%s%s", known.n ? ", " : "", *at);
     }
     if (nearest.best) {
         as_str_fini(&known);
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND, "unknown core '%s'; did you mean %s?", name,
+        return as_error_set(err, AS_ERR_NOT_FOUND, "unknown core '%s'; did you mean %s?", name,
                             nearest.best);
     }
     const int rc =
-        as_error_set(err, ASSAY_ERR_NOT_FOUND, "unknown core '%s'; use %s, or a file (NAME.tsv)",
-                     name, as_str_z(&known));
+        as_error_set(err, AS_ERR_NOT_FOUND, "unknown core '%s'; use %s, or a file (NAME.tsv)", name,
+                     as_str_z(&known));
     as_str_fini(&known);
     return rc;
 }
 
-int assay_uarch_open(const char *name, struct assay_uarch **out, struct assay_error *err)
+int as_uarch_open(const char *name, struct as_uarch **out, struct as_error *err)
 {
     const struct as_uarch_text *carried = as_uarch_text_find(name);
     *out = NULL;
     if (carried)
-        return assay_uarch_parse(carried->text, carried->text_b, name, out, err);
+        return as_uarch_parse(carried->text, carried->text_b, name, out, err);
     if (!strchr(name, '/') && !as_view_ends(as_view_of(name), ".tsv"))
         return write_no_table(name, err);
     char *text;
     size_t n;
     AS_TRY(as_infile_read(name, TABLE, TABLE_MAX_B, AS_INFILE_PIPE, &text, &n, err));
-    const int rc = assay_uarch_parse(text, n, name, out, err);
+    const int rc = as_uarch_parse(text, n, name, out, err);
     as_free(text);
     return rc;
 }
@@ -109,7 +109,7 @@ static bool is_table_of(struct as_view text, const char *vendor, unsigned family
     return false;
 }
 
-const char *assay_uarch_name_of(const char *vendor, unsigned family, unsigned model)
+const char *as_uarch_name_of(const char *vendor, unsigned family, unsigned model)
 {
     for (size_t i = 0; i < as_uarch_texts_n; i++) {
         const struct as_view text = {as_uarch_texts[i].text, as_uarch_texts[i].text_b};
@@ -133,14 +133,14 @@ static struct as_view first_source(struct as_view text)
     return (struct as_view){"as the table that it is like", 28};
 }
 
-void as_uarch_describe_host(const struct assay_host *host, char *out, size_t out_b)
+void as_uarch_describe_host(const struct as_host *host, char *out, size_t out_b)
 {
     char path[PATH_MAX], *text = NULL;
-    struct assay_core core;
+    struct as_core core;
     size_t n;
 
-    assay_core_of_host(host, &core);
-    if (assay_core_table_path(host, path, sizeof path) && access(path, R_OK) == 0 &&
+    as_core_of_host(host, &core);
+    if (as_core_table_path(host, path, sizeof path) && access(path, R_OK) == 0 &&
         as_infile_read(path, TABLE, TABLE_MAX_B, 0, &text, &n, NULL) == 0) {
         const struct as_view source = first_source((struct as_view){text, n});
         snprintf(out, out_b, "%.*s", (int)source.n, source.p);
@@ -156,20 +156,20 @@ void as_uarch_describe_host(const struct assay_host *host, char *out, size_t out
     as_free(text);
 }
 
-const char *assay_uarch_host(void)
+const char *as_uarch_host(void)
 {
-    struct assay_processor it;
-    struct assay_core core;
+    struct as_processor it;
+    struct as_core core;
 
-    if (!assay_processor_read(&it))
+    if (!as_processor_read(&it))
         return NULL;
-    assay_core_of(&it, &core);
+    as_core_of(&it, &core);
     return core.table;
 }
 
 /* Removes extensions that this CPU does not show. A table lists all extensions of a core, but a
  * CPU or hypervisor may disable some. */
-static void restrict_extensions(const struct assay_processor *it, struct assay_uarch *uarch)
+static void restrict_extensions(const struct as_processor *it, struct as_uarch *uarch)
 {
     if (it->features && uarch && uarch->extensions)
         uarch->extensions &= as_extensions_of_features(it->features);
@@ -177,17 +177,17 @@ static void restrict_extensions(const struct assay_processor *it, struct assay_u
 
 /* Opens the table that was measured on this kind of core. Returns false if there is none, or if
  * it cannot be read; `choice->damaged` then holds the error. */
-static bool open_measured(const struct assay_processor *it, struct assay_uarch **out,
-                          struct assay_uarch_choice *choice)
+static bool open_measured(const struct as_processor *it, struct as_uarch **out,
+                          struct as_uarch_choice *choice)
 {
-    const struct assay_host host = {.cpu_vendor = it->vendor,
-                                    .cpu_family = it->family,
-                                    .cpu_model_number = it->model,
-                                    .cpu_stepping = it->stepping};
+    const struct as_host host = {.cpu_vendor = it->vendor,
+                                 .cpu_family = it->family,
+                                 .cpu_model_number = it->model,
+                                 .cpu_stepping = it->stepping};
 
-    if (assay_core_table_path(&host, choice->file, sizeof choice->file) &&
+    if (as_core_table_path(&host, choice->file, sizeof choice->file) &&
         access(choice->file, R_OK) == 0 &&
-        assay_uarch_open(choice->file, out, &choice->damaged) == 0) {
+        as_uarch_open(choice->file, out, &choice->damaged) == 0) {
         if (it->features && *out)
             (*out)->extensions = as_extensions_of_features(it->features);
         return true;
@@ -196,27 +196,26 @@ static bool open_measured(const struct assay_processor *it, struct assay_uarch *
     return false;
 }
 
-int assay_uarch_open_host(struct assay_uarch **out, struct assay_uarch_choice *choice,
-                          struct assay_error *err)
+int as_uarch_open_host(struct as_uarch **out, struct as_uarch_choice *choice, struct as_error *err)
 {
-    struct assay_processor processor = {.features = 0};
+    struct as_processor processor = {.features = 0};
 
-    *choice = (struct assay_uarch_choice){.file = ""};
+    *choice = (struct as_uarch_choice){.file = ""};
     *out = NULL;
-    if (assay_processor_read(&processor)) {
-        assay_core_of(&processor, &choice->core);
+    if (as_processor_read(&processor)) {
+        as_core_of(&processor, &choice->core);
         if (open_measured(&processor, out, choice))
             return 0;
     }
     if (!choice->core.table)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+        return as_error_set(err, AS_ERR_NOT_FOUND,
                             "assay has no table of this machine's core or of a similar one");
-    AS_TRY(assay_uarch_open(choice->core.table, out, err));
+    AS_TRY(as_uarch_open(choice->core.table, out, err));
     restrict_extensions(&processor, *out);
     return 0;
 }
 
-void assay_uarch_free(struct assay_uarch **uarch)
+void as_uarch_free(struct as_uarch **uarch)
 {
     struct as_uarch_table *table = (struct as_uarch_table *)*uarch;
     *uarch = NULL;
@@ -232,7 +231,7 @@ void assay_uarch_free(struct assay_uarch **uarch)
     as_free(table);
 }
 
-int assay_uarch_group_find(const struct assay_uarch *uarch, const char *name)
+int as_uarch_group_find(const struct as_uarch *uarch, const char *name)
 {
     for (unsigned i = 0; i < uarch->group_n; i++)
         if (strcmp(uarch->group[i].name, name) == 0)
@@ -247,7 +246,7 @@ uint64_t as_key_hash(struct as_view text)
     return as_fnv_mix(AS_FNV_BASIS, text.p, text.n);
 }
 
-static const struct assay_timing *find_exact(const struct as_uarch_table *table, const char *key)
+static const struct as_core_timing *find_exact(const struct as_uarch_table *table, const char *key)
 {
     uint32_t row;
     for (struct as_probe probe = as_index_probe(&table->by_key, as_key_hash(as_view_of(key)));
@@ -266,12 +265,13 @@ static bool is_double_exchange(const struct as_key_parts *key)
 
 /* Finds a locked operation in place of one without a line. All locked operations of a core cost
  * about the same. The same operation without a lock is never used, because it is much cheaper. */
-static const struct assay_timing *find_locked(const struct as_uarch_table *table,
-                                              const struct as_key_parts *asked, unsigned *distance)
+static const struct as_core_timing *find_locked(const struct as_uarch_table *table,
+                                                const struct as_key_parts *asked,
+                                                unsigned *distance)
 {
-    /* weights that keep the result in the range of ASSAY_TIMING_WIDTH */
+    /* weights that keep the result in the range of AS_TIMING_WIDTH */
     enum { OTHER = 20, OTHER_WIDTH = 2, OTHER_FORM = 10 };
-    const struct assay_timing *best = NULL;
+    const struct as_core_timing *best = NULL;
     for (size_t row = 0; row < table->timing.n; row++) {
         const struct as_key_parts *line = &table->parts.at[row];
         const bool same = as_view_equal(line->mnemonic, asked->mnemonic);
@@ -289,11 +289,11 @@ static const struct assay_timing *find_locked(const struct as_uarch_table *table
     return best;
 }
 
-static const struct assay_timing *find_nearest(const struct as_uarch_table *table, const char *key,
-                                               unsigned *distance)
+static const struct as_core_timing *find_nearest(const struct as_uarch_table *table,
+                                                 const char *key, unsigned *distance)
 {
     struct as_key_parts asked;
-    const struct assay_timing *best = NULL;
+    const struct as_core_timing *best = NULL;
     uint32_t row;
     as_key_split(key, &asked);
     const struct as_view family = as_key_family(asked.mnemonic);
@@ -312,26 +312,26 @@ static const struct assay_timing *find_nearest(const struct as_uarch_table *tabl
     return best || !(asked.bits & AS_KEY_LOCK) ? best : find_locked(table, &asked, distance);
 }
 
-const struct assay_timing *assay_uarch_timing(const struct assay_uarch *uarch,
-                                              const struct assay_insn *insn,
-                                              enum assay_timing_match *match)
+const struct as_core_timing *as_uarch_timing(const struct as_uarch *uarch,
+                                             const struct as_insn *insn,
+                                             enum as_timing_match *match)
 {
     const struct as_uarch_table *table = (const struct as_uarch_table *)uarch;
-    char key[ASSAY_UARCH_KEY_B];
+    char key[AS_UARCH_KEY_B];
     unsigned distance = 0;
-    assay_uarch_key(insn, key, sizeof key);
-    const struct assay_timing *timing = find_exact(table, key);
+    as_uarch_key(insn, key, sizeof key);
+    const struct as_core_timing *timing = find_exact(table, key);
     if (!timing)
         timing = find_nearest(table, key, &distance);
-    *match = !timing          ? ASSAY_TIMING_NONE
-             : distance == 0  ? ASSAY_TIMING_EXACT
-             : distance < 10  ? ASSAY_TIMING_ALIKE
-             : distance < 100 ? ASSAY_TIMING_WIDTH
-                              : ASSAY_TIMING_REGISTER;
+    *match = !timing          ? AS_TIMING_NONE
+             : distance == 0  ? AS_TIMING_EXACT
+             : distance < 10  ? AS_TIMING_ALIKE
+             : distance < 100 ? AS_TIMING_WIDTH
+                              : AS_TIMING_REGISTER;
     return timing;
 }
 
-uint64_t assay_uarch_lacks(const struct assay_uarch *uarch, const struct assay_insn *insn)
+uint64_t as_uarch_lacks(const struct as_uarch *uarch, const struct as_insn *insn)
 {
-    return uarch->extensions ? assay_form_get(insn->form)->extensions & ~uarch->extensions : 0;
+    return uarch->extensions ? as_form_get(insn->form)->extensions & ~uarch->extensions : 0;
 }

@@ -15,7 +15,7 @@
 #include "isa/isa.h"
 
 /* X(name, default): parameters of a core; cycles, entries, bytes or a count. */
-#define ASSAY_UARCH_PARAMETER_LIST(X)                                                              \
+#define AS_UARCH_PARAMETER_LIST(X)                                                                 \
     X(dispatch_width, 4) /* slots renamed a cycle */                                               \
     X(retire_width, 8)   /* slots retired a cycle */                                               \
     X(rob, 224)          /* slots in flight */                                                     \
@@ -95,186 +95,184 @@
     X(l2_b, 1048576)                                                                               \
     X(l3_b, 0)
 
-enum assay_uarch_parameter {
-#define ASSAY_UARCH_ENUM(name, value) ASSAY_UARCH_##name,
-    ASSAY_UARCH_PARAMETER_LIST(ASSAY_UARCH_ENUM)
-#undef ASSAY_UARCH_ENUM
-        ASSAY_UARCH_PARAMETERS
+enum as_uarch_parameter {
+#define AS_UARCH_ENUM(name, value) AS_UARCH_##name,
+    AS_UARCH_PARAMETER_LIST(AS_UARCH_ENUM)
+#undef AS_UARCH_ENUM
+        AS_UARCH_PARAMETERS
 };
 
-#define ASSAY_UARCH_PORTS   64
-#define ASSAY_UARCH_GROUPS  48
-#define ASSAY_UARCH_CLASSES 16
-#define ASSAY_UARCH_USES    8
-#define ASSAY_UARCH_PAIRS   4
-#define ASSAY_UARCH_LINE    72
+#define AS_UARCH_PORTS   64
+#define AS_UARCH_GROUPS  48
+#define AS_UARCH_CLASSES 16
+#define AS_UARCH_USES    8
+#define AS_UARCH_PAIRS   4
+#define AS_UARCH_LINE    72
 
-enum assay_uarch_flag {
-    ASSAY_TIMING_MOVE = 1 << 0,       /* eliminated at rename */
-    ASSAY_TIMING_ZERO = 1 << 1,       /* waits for no source */
-    ASSAY_TIMING_COMPLEX = 1 << 2,    /* first decoder only */
-    ASSAY_TIMING_MICROCODE = 1 << 3,  /* from the microcode store */
-    ASSAY_TIMING_UNLAMINATE = 1 << 4, /* decoded as one slot less than it is renamed as */
-    ASSAY_TIMING_NOFUSE = 1 << 5,     /* does not fuse with a branch */
-    ASSAY_TIMING_ESTIMATED = 1 << 6   /* neither measured nor published */
+enum as_uarch_flag {
+    AS_TIMING_MOVE = 1 << 0,       /* eliminated at rename */
+    AS_TIMING_ZERO = 1 << 1,       /* waits for no source */
+    AS_TIMING_COMPLEX = 1 << 2,    /* first decoder only */
+    AS_TIMING_MICROCODE = 1 << 3,  /* from the microcode store */
+    AS_TIMING_UNLAMINATE = 1 << 4, /* decoded as one slot less than it is renamed as */
+    AS_TIMING_NOFUSE = 1 << 5,     /* does not fuse with a branch */
+    AS_TIMING_ESTIMATED = 1 << 6   /* neither measured nor published */
 };
 
 /* Number of port-cycles on any port of a group; best and worst by the values computed with. */
-struct assay_uarch_use {
+struct as_uarch_use {
     uint8_t group;
     float n, worst;
 };
 
 /* Operands of a pair besides the numbers of explicit operands. */
-enum assay_uarch_place {
-    ASSAY_PLACE_MEMORY = 8,
-    ASSAY_PLACE_FLAGS = 9,
-    ASSAY_PLACE_IMPLICIT = 10,
-    ASSAY_PLACE_INDEX = 11 /* of an address, lea */
+enum as_uarch_place {
+    AS_PLACE_MEMORY = 8,
+    AS_PLACE_FLAGS = 9,
+    AS_PLACE_IMPLICIT = 10,
+    AS_PLACE_INDEX = 11 /* of an address, lea */
 };
 
-struct assay_uarch_pair {
-    uint8_t from, to; /* operand number or assay_uarch_place */
+struct as_uarch_pair {
+    uint8_t from, to; /* operand number or as_uarch_place */
     float latency;
 };
 
 /* Costs of one form. */
-struct assay_timing {
+struct as_core_timing {
     const char *key; /* the line's, borrowed from the table */
     float slots;     /* of the dispatch */
     float latency;   /* source to result; below 0: no result */
     float worst;     /* latency by the values computed with; else as latency */
     float own;       /* cycles of a unit of this form alone */
-    uint8_t flags;   /* assay_uarch_flag */
+    uint8_t flags;   /* as_uarch_flag */
     uint8_t bypass;  /* class */
     uint8_t use_n, pair_n;
     uint16_t source; /* index into the table's sources */
     float spread;    /* relative difference of two runs; below 0: not known */
-    struct assay_uarch_use use[ASSAY_UARCH_USES];
-    struct assay_uarch_pair pair[ASSAY_UARCH_PAIRS];
+    struct as_uarch_use use[AS_UARCH_USES];
+    struct as_uarch_pair pair[AS_UARCH_PAIRS];
 };
 
-struct assay_uarch_group {
+struct as_uarch_group {
     const char *name;
     uint64_t ports; /* bit i: port i */
 };
 
-struct assay_uarch_source {
+struct as_uarch_source {
     const char *id, *words;
 };
 
-struct assay_uarch_match {
+struct as_uarch_match {
     const char *vendor;
     unsigned family, model_first, model_last;
 };
 
 /* One core's table; immutable once loaded, thread-safe. */
-struct assay_uarch {
+struct as_uarch {
     const char *name, *words;
-    double set[ASSAY_UARCH_PARAMETERS];
-    bool is_set[ASSAY_UARCH_PARAMETERS];         /* the table has a line */
-    uint16_t set_source[ASSAY_UARCH_PARAMETERS]; /* where it is set: index into the sources */
-    float set_spread[ASSAY_UARCH_PARAMETERS];    /* relative; below 0: not known */
-    bool is_unseen[ASSAY_UARCH_PARAMETERS]; /* measuring looked for it and did not see it: the value
+    double set[AS_UARCH_PARAMETERS];
+    bool is_set[AS_UARCH_PARAMETERS];         /* the table has a line */
+    uint16_t set_source[AS_UARCH_PARAMETERS]; /* where it is set: index into the sources */
+    float set_spread[AS_UARCH_PARAMETERS];    /* relative; below 0: not known */
+    bool is_unseen[AS_UARCH_PARAMETERS]; /* measuring looked for it and did not see it: the value
                                                is that of another table or the default */
-    const char *port[ASSAY_UARCH_PORTS];
+    const char *port[AS_UARCH_PORTS];
     unsigned port_n;
-    struct assay_uarch_group group[ASSAY_UARCH_GROUPS];
+    struct as_uarch_group group[AS_UARCH_GROUPS];
     unsigned group_n;
-    const char *bypass_class[ASSAY_UARCH_CLASSES]; /* [0] is the class of all others, "-" */
+    const char *bypass_class[AS_UARCH_CLASSES]; /* [0] is the class of all others, "-" */
     unsigned bypass_class_n;
-    float bypass[ASSAY_UARCH_CLASSES]
-                [ASSAY_UARCH_CLASSES]; /* extra cycles, from producer to user */
+    float bypass[AS_UARCH_CLASSES][AS_UARCH_CLASSES]; /* extra cycles, from producer to user */
     /* Cycles that a line of the op cache with so many slots takes in straight code; 0: as many as
      * dispatch takes. */
-    float line_cycles[ASSAY_UARCH_LINE];
-    const struct assay_uarch_source *source;
+    float line_cycles[AS_UARCH_LINE];
+    const struct as_uarch_source *source;
     size_t source_n;
     size_t
         source_own; /* from here on sources are the table's own, not those of the one it is like */
-    const struct assay_uarch_match *match;
+    const struct as_uarch_match *match;
     size_t match_n;
-    /* Extensions that the core supports, bits by assay_extension; 0: unknown. */
+    /* Extensions that the core supports, bits by as_extension; 0: unknown. */
     uint64_t extensions;
-    const struct assay_timing *timing; /* in the order of the lines */
+    const struct as_core_timing *timing; /* in the order of the lines */
     size_t timing_n;
 };
 
 /* Tables that the program carries: borrowed names, NULL behind the last. */
-const char *const *assay_uarch_names(void);
+const char *const *as_uarch_names(void);
 /*
  * A table by name, or by the path of a file (a name with a '/' or that ends in .tsv). Released by
- * assay_uarch_free. Errors: NOT_FOUND, CORRUPT (the line and what is wrong with it), IO, NOMEM.
+ * as_uarch_free. Errors: NOT_FOUND, CORRUPT (the line and what is wrong with it), IO, NOMEM.
  */
-int assay_uarch_open(const char *name, struct assay_uarch **out, struct assay_error *err);
+int as_uarch_open(const char *name, struct as_uarch **out, struct as_error *err);
 /* Text of a table; `name` is for messages. */
-int assay_uarch_parse(const char *text, size_t text_b, const char *name, struct assay_uarch **out,
-                      struct assay_error *err);
-void assay_uarch_free(struct assay_uarch **uarch);
+int as_uarch_parse(const char *text, size_t text_b, const char *name, struct as_uarch **out,
+                   struct as_error *err);
+void as_uarch_free(struct as_uarch **uarch);
 
 /* This CPU, by cpuid. Returns false without the facts. */
-struct assay_processor {
+struct as_processor {
     char vendor[13]; /* "AuthenticAMD" */
     unsigned family, model, stepping;
     uint64_t features;     /* bit i: line i of data/machine/features.txt; 0: not known */
     unsigned cache_kib[3]; /* of a core: L1 of instructions, of data, L2; 0: not known */
 };
-bool assay_processor_read(struct assay_processor *out);
+bool as_processor_read(struct as_processor *out);
 /* A CPU recorded with `cpuid -r` (or -1 -r); the first of several. */
-bool assay_processor_parse(const char *text, struct assay_processor *out);
+bool as_processor_parse(const char *text, struct as_processor *out);
 
 /* The core of a CPU, by its model, unless its instructions contradict. */
-struct assay_core {
-    const char *name, *words; /* as assay_microarchitecture_of; NULL: not known */
+struct as_core {
+    const char *name, *words; /* as as_microarchitecture_of; NULL: not known */
     const char *table;        /* of the program for it; NULL: none */
     bool is_contradicted; /* the model is another core's; `name` is by instructions and caches */
     bool is_nearest;      /* there is no table of the core: this is that of the nearest one */
     char doubt[400];      /* one sentence of what is not certain in these; "": nothing */
 };
-void assay_core_of(const struct assay_processor *processor, struct assay_core *out);
-struct assay_host;
-void assay_core_of_host(const struct assay_host *host, struct assay_core *out);
+void as_core_of(const struct as_processor *processor, struct as_core *out);
+struct as_host;
+void as_core_of_host(const struct as_host *host, struct as_core *out);
 
 /* Returns the name of the built-in table for a CPU, by cpuid's words; NULL: none. */
-const char *assay_uarch_name_of(const char *vendor, unsigned family, unsigned model);
+const char *as_uarch_name_of(const char *vendor, unsigned family, unsigned model);
 
 /* Returns the table of this CPU, or the nearest; NULL: none. */
-const char *assay_uarch_host(void);
+const char *as_uarch_host(void);
 
 /* The table that predictions for this CPU use. */
-struct assay_uarch_choice {
-    struct assay_core core;
-    char file[4096];            /* the table that was measured on a core as this one; "": none */
-    struct assay_error damaged; /* .code below 0: there is such a file, but it cannot be read */
+struct as_uarch_choice {
+    struct as_core core;
+    char file[4096];         /* the table that was measured on a core as this one; "": none */
+    struct as_error damaged; /* .code below 0: there is such a file, but it cannot be read */
 };
 /* The table that was measured here, else the program's of this core, or the nearest. Errors:
  * NOT_FOUND (nothing is near), NOMEM. */
-int assay_uarch_open_host(struct assay_uarch **out, struct assay_uarch_choice *choice,
-                          struct assay_error *err);
+int as_uarch_open_host(struct as_uarch **out, struct as_uarch_choice *choice, struct as_error *err);
 
 /* The key under which a table has the line of an instruction (doc/reference/uarch.md); returns its
  * length. */
-#define ASSAY_UARCH_KEY_B 192
-int assay_uarch_key(const struct assay_insn *insn, char *buf, size_t buf_b);
+#define AS_UARCH_KEY_B 192
+int as_uarch_key(const struct as_insn *insn, char *buf, size_t buf_b);
 
 /* How near the line found is to the instruction asked for. */
-enum assay_timing_match {
-    ASSAY_TIMING_EXACT,
-    ASSAY_TIMING_ALIKE,    /* the same but for an index, a mask, the encoding, a fixed register */
-    ASSAY_TIMING_WIDTH,    /* another width of the same mnemonic */
-    ASSAY_TIMING_REGISTER, /* the form with registers alone: the access to memory is not in it */
-    ASSAY_TIMING_NONE
+enum as_timing_match {
+    AS_TIMING_EXACT,
+    AS_TIMING_ALIKE,    /* the same but for an index, a mask, the encoding, a fixed register */
+    AS_TIMING_WIDTH,    /* another width of the same mnemonic */
+    AS_TIMING_REGISTER, /* the form with registers alone: the access to memory is not in it */
+    AS_TIMING_NONE
 };
 /*
  * The line for an instruction, NULL when even its mnemonic is unknown (match NONE); borrowed.
  */
-const struct assay_timing *assay_uarch_timing(const struct assay_uarch *uarch,
-                                              const struct assay_insn *insn,
-                                              enum assay_timing_match *match);
-/* Extensions that the instruction needs and the core lacks, bits by assay_extension; 0: the core
+const struct as_core_timing *as_uarch_timing(const struct as_uarch *uarch,
+                                             const struct as_insn *insn,
+                                             enum as_timing_match *match);
+/* Extensions that the instruction needs and the core lacks, bits by as_extension; 0: the core
  * can run the instruction, or the table does not tell. */
-uint64_t assay_uarch_lacks(const struct assay_uarch *uarch, const struct assay_insn *insn);
+uint64_t as_uarch_lacks(const struct as_uarch *uarch, const struct as_insn *insn);
 /* Index of a group or of nothing: below 0. */
-int assay_uarch_group_find(const struct assay_uarch *uarch, const char *name);
+int as_uarch_group_find(const struct as_uarch *uarch, const char *name);
 
 #endif

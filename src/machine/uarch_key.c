@@ -11,20 +11,20 @@
 
 #include "machine/uarch_table.h"
 
-static int append_lea(const struct assay_insn *insn, char *buf, size_t buf_b)
+static int append_lea(const struct as_insn *insn, char *buf, size_t buf_b)
 {
-    const bool base = insn->base != ASSAY_REG_NONE, disp = insn->disp || insn->wrap;
-    if (insn->base == ASSAY_REG_IP)
+    const bool base = insn->base != AS_REG_NONE, disp = insn->disp || insn->wrap;
+    if (insn->base == AS_REG_IP)
         return snprintf(buf, buf_b, " [d]");
     return snprintf(buf, buf_b, " [%s%s%s%s]", base ? "b" : "",
-                    insn->index != ASSAY_REG_NONE ? "i" : "", insn->scale > 1 ? "s" : "",
+                    insn->index != AS_REG_NONE ? "i" : "", insn->scale > 1 ? "s" : "",
                     disp ? "d" : "");
 }
 
-int assay_uarch_key(const struct assay_insn *insn, char *buf, size_t buf_b)
+int as_uarch_key(const struct as_insn *insn, char *buf, size_t buf_b)
 {
-    const struct assay_form *form = assay_form_get(insn->form);
-    int n = assay_form_text(form, buf, buf_b);
+    const struct as_form *form = as_form_get(insn->form);
+    int n = as_form_text(form, buf, buf_b);
     char *rip = strstr(buf, " {rip}");
     if (rip) {
         memmove(rip, rip + 6, strlen(rip + 6) + 1);
@@ -33,11 +33,11 @@ int assay_uarch_key(const struct assay_insn *insn, char *buf, size_t buf_b)
     char *end = buf + n;
     const size_t left = buf_b - (size_t)n;
     int more = 0;
-    if (form->insn_class == ASSAY_CLASS_LEA)
+    if (form->insn_class == AS_CLASS_LEA)
         more = append_lea(insn, end, left);
-    else if (insn->bits & ASSAY_INSN_MEM && insn->index != ASSAY_REG_NONE)
+    else if (insn->bits & AS_INSN_MEM && insn->index != AS_REG_NONE)
         more = snprintf(end, left, " [i]");
-    else if (insn->bits & ASSAY_INSN_IDIOM)
+    else if (insn->bits & AS_INSN_IDIOM)
         more = snprintf(end, left, " [same]");
     return (size_t)more < left ? n + more : (int)buf_b - 1;
 }
@@ -125,7 +125,7 @@ static void split_operands(struct as_view words, struct as_key_parts *out)
 {
     struct as_view part;
     while (as_view_split(&words, ',', &part))
-        if (part.n && out->operand_n < ASSAY_OPERANDS_MAX)
+        if (part.n && out->operand_n < AS_OPERANDS_MAX)
             out->operand[out->operand_n++] = split_operand(part.p, part.n);
 }
 

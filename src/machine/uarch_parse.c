@@ -25,12 +25,12 @@ struct table_reading {
     unsigned base_groups;
     uint64_t *form_again; /* one bit per row: the row was replaced */
     uint64_t group_again;
-    struct assay_error *err;
+    struct as_error *err;
 };
 
 static int report_table_line(const struct table_reading *r, const char *what, const char *word)
 {
-    return as_error_set(r->err, ASSAY_ERR_CORRUPT,
+    return as_error_set(r->err, AS_ERR_CORRUPT,
                         "%s: line %u: %s '%s'; use the format of doc/reference/uarch.md", r->name,
                         r->line, what, word);
 }
@@ -79,8 +79,7 @@ static int read_match(struct table_reading *r)
 {
     char *rest = r->column[3];
     for (char *part; (part = strsep(&rest, ",")) != NULL;) {
-        struct assay_uarch_match match = {.vendor = r->column[1],
-                                          .family = read_count(r->column[2])};
+        struct as_uarch_match match = {.vendor = r->column[1], .family = read_count(r->column[2])};
         char *dash = strchr(part, '-');
         match.model_first = read_count(part);
         match.model_last = dash ? read_count(dash + 1) : match.model_first;
@@ -96,7 +95,7 @@ static int read_match(struct table_reading *r)
  * unknown. */
 static bool read_extension(const char *word, uint64_t *out)
 {
-    const int at = *word == '+' ? -1 : assay_extension_find(word);
+    const int at = *word == '+' ? -1 : as_extension_find(word);
     if (at >= 0)
         *out |= UINT64_C(1) << at;
     return at >= 0 || (*word == '+' && as_core_extensions(word + 1, out));
@@ -117,7 +116,7 @@ static int read_isa(struct table_reading *r)
 
 static int read_source(struct table_reading *r)
 {
-    const struct assay_uarch_source source = {r->column[1], r->column[2]};
+    const struct as_uarch_source source = {r->column[1], r->column[2]};
     if (as_vec_push(&r->table->source, source) < 0)
         return as_error_nomem(r->err, "the table of a core");
     return 0;
@@ -125,13 +124,13 @@ static int read_source(struct table_reading *r)
 
 static const char *const parameter_names[] = {
 #define NAME_OF(name, value) #name,
-    ASSAY_UARCH_PARAMETER_LIST(NAME_OF)
+    AS_UARCH_PARAMETER_LIST(NAME_OF)
 #undef NAME_OF
 };
 
 static int parameter_find(const char *name)
 {
-    for (int i = 0; i < ASSAY_UARCH_PARAMETERS; i++)
+    for (int i = 0; i < AS_UARCH_PARAMETERS; i++)
         if (strcmp(parameter_names[i], name) == 0)
             return i;
     return -1;
@@ -162,7 +161,7 @@ static int find_source_spread(struct table_reading *r, char *column, float *spre
 /* Sets a parameter; '-' means that a measurement found no value, and the old value stays. */
 static int read_set(struct table_reading *r)
 {
-    struct assay_uarch *uarch = &r->table->uarch;
+    struct as_uarch *uarch = &r->table->uarch;
     float value, spread;
     const int source = find_source_spread(r, r->column[3], &spread);
     AS_TRY(source);
@@ -185,23 +184,23 @@ static int read_set(struct table_reading *r)
 
 static int find_port(struct table_reading *r, const char *name)
 {
-    struct assay_uarch *uarch = &r->table->uarch;
+    struct as_uarch *uarch = &r->table->uarch;
     for (unsigned i = 0; i < uarch->port_n; i++)
         if (strcmp(uarch->port[i], name) == 0)
             return (int)i;
-    if (uarch->port_n == ASSAY_UARCH_PORTS)
+    if (uarch->port_n == AS_UARCH_PORTS)
         return report_table_line(r, "more than 64 ports with", name);
     uarch->port[uarch->port_n] = name;
     return (int)uarch->port_n++;
 }
 
 /* Returns the new group, or that of the 'like' table; NULL for a repeated or surplus one. */
-static struct assay_uarch_group *group_place(struct table_reading *r, const char *name)
+static struct as_uarch_group *group_place(struct table_reading *r, const char *name)
 {
-    struct assay_uarch *uarch = &r->table->uarch;
-    const int there = assay_uarch_group_find(uarch, name);
+    struct as_uarch *uarch = &r->table->uarch;
+    const int there = as_uarch_group_find(uarch, name);
     if (there < 0)
-        return uarch->group_n < ASSAY_UARCH_GROUPS ? &uarch->group[uarch->group_n++] : NULL;
+        return uarch->group_n < AS_UARCH_GROUPS ? &uarch->group[uarch->group_n++] : NULL;
     if ((unsigned)there >= r->base_groups || r->group_again >> there & 1)
         return NULL;
     r->group_again |= (uint64_t)1 << there;
@@ -210,7 +209,7 @@ static struct assay_uarch_group *group_place(struct table_reading *r, const char
 
 static int read_group(struct table_reading *r)
 {
-    struct assay_uarch_group group = {.name = r->column[1]};
+    struct as_uarch_group group = {.name = r->column[1]};
     AS_TRY(find_source(r, r->column[3]));
     char *rest = r->column[2];
     for (char *part; (part = strsep(&rest, " ")) != NULL;) {
@@ -220,7 +219,7 @@ static int read_group(struct table_reading *r)
         AS_TRY(port);
         group.ports |= (uint64_t)1 << port;
     }
-    struct assay_uarch_group *place = group.ports ? group_place(r, group.name) : NULL;
+    struct as_uarch_group *place = group.ports ? group_place(r, group.name) : NULL;
     if (!place)
         return report_table_line(r, "no ports, too many groups, or twice:", group.name);
     *place = group;
@@ -229,11 +228,11 @@ static int read_group(struct table_reading *r)
 
 static int find_class(struct table_reading *r, const char *name)
 {
-    struct assay_uarch *uarch = &r->table->uarch;
+    struct as_uarch *uarch = &r->table->uarch;
     for (unsigned i = 1; i < uarch->bypass_class_n; i++)
         if (strcmp(uarch->bypass_class[i], name) == 0)
             return (int)i;
-    if (uarch->bypass_class_n == ASSAY_UARCH_CLASSES)
+    if (uarch->bypass_class_n == AS_UARCH_CLASSES)
         return report_table_line(r, "too many bypass classes with", name);
     uarch->bypass_class[uarch->bypass_class_n] = name;
     return (int)uarch->bypass_class_n++;
@@ -253,8 +252,8 @@ static int read_bypass(struct table_reading *r)
     }
     if (!read_real(r->column[3], &cycles))
         return report_table_line(r, "not a number:", r->column[3]);
-    for (unsigned from = 0; from < ASSAY_UARCH_CLASSES; from++)
-        for (unsigned to = 0; to < ASSAY_UARCH_CLASSES; to++) {
+    for (unsigned from = 0; from < AS_UARCH_CLASSES; from++)
+        for (unsigned to = 0; to < AS_UARCH_CLASSES; to++) {
             const bool from_fits = !at[0] || (from == at[0]) != (*r->column[1] == '!');
             const bool to_fits = !at[1] || (to == at[1]) != (*r->column[2] == '!');
             if (from_fits && to_fits)
@@ -267,7 +266,7 @@ static int read_line(struct table_reading *r)
 {
     const unsigned slots = read_count(r->column[1]);
     AS_TRY(find_source(r, r->column[3]));
-    if (slots < 1 || slots >= ASSAY_UARCH_LINE ||
+    if (slots < 1 || slots >= AS_UARCH_LINE ||
         !read_real(r->column[2], &r->table->uarch.line_cycles[slots]))
         return report_table_line(r,
                                  "not slots and cycles of a line of the op cache:", r->column[1]);
@@ -276,11 +275,11 @@ static int read_line(struct table_reading *r)
 
 /* ---- Forms --------------------------------------------------------------------------------- */
 
-static int read_uses(struct table_reading *r, char *text, struct assay_timing *timing)
+static int read_uses(struct table_reading *r, char *text, struct as_core_timing *timing)
 {
     for (char *part; (part = strsep(&text, " ")) != NULL;) {
         char *colon = strchr(part, ':');
-        struct assay_uarch_use use = {0};
+        struct as_uarch_use use = {0};
         if (!*part || strcmp(part, "-") == 0)
             continue;
         if (!colon || !read_span(colon + 1, &use.n, &use.worst))
@@ -290,8 +289,8 @@ static int read_uses(struct table_reading *r, char *text, struct assay_timing *t
             timing->own = use.n;
             continue;
         }
-        const int group = assay_uarch_group_find(&r->table->uarch, part);
-        if (group < 0 || timing->use_n == ASSAY_UARCH_USES)
+        const int group = as_uarch_group_find(&r->table->uarch, part);
+        if (group < 0 || timing->use_n == AS_UARCH_USES)
             return report_table_line(r, "no group of this name, or too many uses:", part);
         use.group = (uint8_t)group;
         timing->use[timing->use_n++] = use;
@@ -305,20 +304,20 @@ static int read_place(const char *text, size_t n)
         return -1;
     switch (*text) {
     case 'm':
-        return ASSAY_PLACE_MEMORY;
+        return AS_PLACE_MEMORY;
     case 'f':
-        return ASSAY_PLACE_FLAGS;
+        return AS_PLACE_FLAGS;
     case 'x':
-        return ASSAY_PLACE_IMPLICIT;
+        return AS_PLACE_IMPLICIT;
     case 'i':
-        return ASSAY_PLACE_INDEX;
+        return AS_PLACE_INDEX;
     default:
-        return *text >= '0' && *text < '0' + ASSAY_OPERANDS_MAX ? *text - '0' : -1;
+        return *text >= '0' && *text < '0' + AS_OPERANDS_MAX ? *text - '0' : -1;
     }
 }
 
 /* Parses a latency such as "4 2>0:1 f>0:2", "13-20" or "-". */
-static int read_latency(struct table_reading *r, char *text, struct assay_timing *timing)
+static int read_latency(struct table_reading *r, char *text, struct as_core_timing *timing)
 {
     timing->latency = timing->worst = -1;
     for (char *part; (part = strsep(&text, " ")) != NULL;) {
@@ -334,26 +333,26 @@ static int read_latency(struct table_reading *r, char *text, struct assay_timing
         const int to = colon > arrow ? read_place(arrow + 1, (size_t)(colon - arrow - 1)) : -1;
         float latency;
         if (from < 0 || to < 0 || !read_real(colon + 1, &latency) ||
-            timing->pair_n == ASSAY_UARCH_PAIRS)
+            timing->pair_n == AS_UARCH_PAIRS)
             return report_table_line(r, "not SRC>DST:n, or too many:", part);
         timing->pair[timing->pair_n++] =
-            (struct assay_uarch_pair){(uint8_t)from, (uint8_t)to, latency};
+            (struct as_uarch_pair){(uint8_t)from, (uint8_t)to, latency};
     }
     return 0;
 }
 
-static int read_flags(struct table_reading *r, char *text, struct assay_timing *timing)
+static int read_flags(struct table_reading *r, char *text, struct as_core_timing *timing)
 {
     static const struct {
         const char *word;
         uint8_t flag;
-    } known[] = {{"move", ASSAY_TIMING_MOVE},
-                 {"zero", ASSAY_TIMING_ZERO},
-                 {"complex", ASSAY_TIMING_COMPLEX},
-                 {"microcode", ASSAY_TIMING_MICROCODE},
-                 {"unlaminate", ASSAY_TIMING_UNLAMINATE},
-                 {"nofuse", ASSAY_TIMING_NOFUSE},
-                 {"estimated", ASSAY_TIMING_ESTIMATED},
+    } known[] = {{"move", AS_TIMING_MOVE},
+                 {"zero", AS_TIMING_ZERO},
+                 {"complex", AS_TIMING_COMPLEX},
+                 {"microcode", AS_TIMING_MICROCODE},
+                 {"unlaminate", AS_TIMING_UNLAMINATE},
+                 {"nofuse", AS_TIMING_NOFUSE},
+                 {"estimated", AS_TIMING_ESTIMATED},
                  {"-", 0}};
     for (char *part; (part = strsep(&text, ",")) != NULL;) {
         bool found = false;
@@ -375,7 +374,8 @@ static int read_flags(struct table_reading *r, char *text, struct assay_timing *
 }
 
 /* Replaces a line of the 'like' table. */
-static int replace_timing(struct table_reading *r, uint32_t row, const struct assay_timing *timing)
+static int replace_timing(struct table_reading *r, uint32_t row,
+                          const struct as_core_timing *timing)
 {
     if (row >= r->base_forms || r->form_again[row / 64] >> row % 64 & 1)
         return report_table_line(r, "there is a line already for", timing->key);
@@ -384,7 +384,7 @@ static int replace_timing(struct table_reading *r, uint32_t row, const struct as
     return 0;
 }
 
-static int add_timing(struct table_reading *r, const struct assay_timing *timing)
+static int add_timing(struct table_reading *r, const struct as_core_timing *timing)
 {
     struct as_uarch_table *table = r->table;
     struct as_key_parts parts;
@@ -404,7 +404,7 @@ static int add_timing(struct table_reading *r, const struct assay_timing *timing
 
 static int read_form(struct table_reading *r)
 {
-    struct assay_timing timing = {.key = r->column[1]};
+    struct as_core_timing timing = {.key = r->column[1]};
     const int source = find_source_spread(r, r->column[6], &timing.spread);
     AS_TRY(source);
     timing.source = (uint16_t)source;
@@ -478,7 +478,7 @@ static int read_text(struct table_reading *r, char *text)
 
 static int read_table(struct table_reading *r, char *text)
 {
-    struct assay_uarch *uarch = &r->table->uarch;
+    struct as_uarch *uarch = &r->table->uarch;
     AS_TRY(read_text(r, text));
     uarch->source = r->table->source.at;
     uarch->source_n = r->table->source.n;
@@ -491,19 +491,19 @@ static int read_table(struct table_reading *r, char *text)
     return 0;
 }
 
-int assay_uarch_parse(const char *text, size_t text_b, const char *name, struct assay_uarch **out,
-                      struct assay_error *err)
+int as_uarch_parse(const char *text, size_t text_b, const char *name, struct as_uarch **out,
+                   struct as_error *err)
 {
     static const double initial[] = {
 #define VALUE_OF(parameter, value) value,
-        ASSAY_UARCH_PARAMETER_LIST(VALUE_OF)
+        AS_UARCH_PARAMETER_LIST(VALUE_OF)
 #undef VALUE_OF
     };
     struct as_uarch_table *table = as_calloc(1, sizeof *table);
     *out = NULL;
     if (!table)
         return as_error_nomem(err, "the table of a core");
-    struct assay_uarch *made = &table->uarch;
+    struct as_uarch *made = &table->uarch;
     as_arena_init(&table->arena);
     memcpy(made->set, initial, sizeof initial);
     made->bypass_class[made->bypass_class_n++] = "-";
@@ -511,7 +511,7 @@ int assay_uarch_parse(const char *text, size_t text_b, const char *name, struct 
     char *copy = as_arena_strndup(&table->arena, text, text_b);
     const int rc = copy ? read_table(&reading, copy) : as_error_nomem(err, "the table of a core");
     if (rc < 0)
-        assay_uarch_free(&made);
+        as_uarch_free(&made);
     *out = made;
     return rc;
 }

@@ -41,7 +41,7 @@ struct as_key_parts {
     struct as_view mnemonic; /* points into the text of the key */
     uint32_t bits;           /* bits of as_key_bits */
     uint8_t operand_n;
-    struct as_key_operand operand[ASSAY_OPERANDS_MAX];
+    struct as_key_operand operand[AS_OPERANDS_MAX];
 };
 
 /* Splits a key into its parts; `out` points into `key`. */
@@ -55,12 +55,12 @@ struct as_view as_key_family(struct as_view mnemonic);
 unsigned as_key_distance(const struct as_key_parts *asked, const struct as_key_parts *line);
 
 struct as_uarch_table {
-    struct assay_uarch uarch; /* must be first: callers get a pointer to this member */
+    struct as_uarch uarch; /* must be first: callers get a pointer to this member */
     struct as_arena arena;
-    AS_VEC(struct assay_timing) timing;
+    AS_VEC(struct as_core_timing) timing;
     AS_VEC(struct as_key_parts) parts; /* key parts; same index as `timing` */
-    AS_VEC(struct assay_uarch_source) source;
-    AS_VEC(struct assay_uarch_match) match;
+    AS_VEC(struct as_uarch_source) source;
+    AS_VEC(struct as_uarch_match) match;
     struct as_index by_key, by_family;
 };
 
@@ -74,11 +74,11 @@ struct as_uarch_text {
 };
 extern const struct as_uarch_text as_uarch_texts[];
 extern const size_t as_uarch_texts_n;
-extern const char *const as_uarch_names[];
+extern const char *const as_uarch_table_names[];
 /* Returns the built-in table with this name, or NULL if there is none. */
 const struct as_uarch_text *as_uarch_text_find(const char *name);
 
-/* Returns true if `name` is in ASSAY_UARCH_PARAMETER_LIST. */
+/* Returns true if `name` is in AS_UARCH_PARAMETER_LIST. */
 bool as_uarch_is_parameter(const char *name);
 /* Returns the index of the parameter in `set`, or a negative number if there is none. */
 int as_uarch_parameter_of(const char *name);
@@ -86,11 +86,11 @@ int as_uarch_parameter_of(const char *name);
 /* Adds the extensions of a core in data/machine/features.txt to `out`. Returns false if the file
  * has no such core. */
 bool as_core_extensions(const char *core, uint64_t *out);
-/* Returns the extensions (bits by assay_extension) that match assay_processor.features. */
+/* Returns the extensions (bits by as_extension) that match as_processor.features. */
 uint64_t as_extensions_of_features(uint64_t features);
 
-struct assay_host;
+struct as_host;
 /* Writes which table predictions for this host use, and the source of that table. */
-void as_uarch_describe_host(const struct assay_host *host, char *out, size_t out_b);
+void as_uarch_describe_host(const struct as_host *host, char *out, size_t out_b);
 
 #endif

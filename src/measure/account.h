@@ -12,10 +12,9 @@ struct as_group_time {
 };
 
 /* Resumes the interrupted group with the name in `group`, or begins a new one. Errors: NOMEM. */
-int as_group_begin(struct assay_figures *figures, struct assay_figure_group *group,
-                   struct assay_error *err);
+int as_group_begin(struct as_figures *figures, struct as_figure_group *group, struct as_error *err);
 /* Ends or interrupts a group and adds its time to earlier parts. Errors: NOMEM. */
-int as_group_end(struct assay_figures *figures, struct assay_figure_group *group, bool is_done,
-                 const struct as_group_time *time_of, struct assay_error *err);
+int as_group_end(struct as_figures *figures, struct as_figure_group *group, bool is_done,
+                 const struct as_group_time *time_of, struct as_error *err);
 
 #endif

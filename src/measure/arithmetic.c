@@ -18,19 +18,19 @@ const char *as_operation_name(enum as_operation operation)
     return name[operation];
 }
 
-const char *as_number_name(enum as_number number)
+const char *as_number_name(enum as_number_type number)
 {
     static const char *const name[] = {"f64", "f32", "i64", "i32"};
     assert((size_t)number < sizeof name / sizeof *name);
     return name[number];
 }
 
-static bool is_float(enum as_number number)
+static bool is_float(enum as_number_type number)
 {
     return number == AS_NUMBER_F64 || number == AS_NUMBER_F32;
 }
 
-static unsigned element_b(enum as_number number)
+static unsigned element_b(enum as_number_type number)
 {
     return number == AS_NUMBER_F64 || number == AS_NUMBER_I64 ? 8 : 4;
 }
@@ -148,7 +148,7 @@ bool as_arithmetic_is_general(const struct as_arithmetic *what)
 
 int as_kernel_arithmetic(const struct as_kernel_host *host, const struct as_arithmetic *what,
                          unsigned beside, double *operations, struct as_kernel *kernel,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     const bool general = as_arithmetic_is_general(what);
     const unsigned chains = general ? 64 : what->width == AS_WIDTH_512 ? 30 : 14;

@@ -56,18 +56,18 @@ void as_assembly_jump_back(struct as_assembly *a, size_t label)
     as_assembly_bytes(a, jnz, sizeof jnz, "jnz");
 }
 
-int as_kernel_open(const struct as_assembly *a, struct as_kernel *kernel, struct assay_error *err)
+int as_kernel_open(const struct as_assembly *a, struct as_kernel *kernel, struct as_error *err)
 {
     static const uint8_t ret = 0xc3;
 
     *kernel = (struct as_kernel){.size_b = sizeof a->code};
     if (a->refused[0])
-        return as_error_set(err, ASSAY_ERR_INTERNAL,
+        return as_error_set(err, AS_ERR_INTERNAL,
                             "measuring: a kernel cannot be encoded for this CPU: %s", a->refused);
     void *memory =
         mmap(NULL, kernel->size_b, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
-        return as_error_set(err, ASSAY_ERR_IO, "measuring: no memory for a kernel: %s",
+        return as_error_set(err, AS_ERR_IO, "measuring: no memory for a kernel: %s",
                             strerror(errno));
     kernel->memory = memory;
     memcpy(memory, a->code, a->n);
@@ -75,7 +75,7 @@ int as_kernel_open(const struct as_assembly *a, struct as_kernel *kernel, struct
     if (mprotect(memory, kernel->size_b, PROT_READ | PROT_EXEC) < 0) {
         const int why = errno;
         as_kernel_close(kernel);
-        return as_error_set(err, ASSAY_ERR_IO,
+        return as_error_set(err, AS_ERR_IO,
                             "measuring: this system forbids code generation at run time: %s",
                             strerror(why));
     }

@@ -39,7 +39,7 @@ struct as_kernel {
 
 /* Ends the function and makes it executable. Errors: INTERNAL (a line), IO (no executable
  * memory). */
-int as_kernel_open(const struct as_assembly *a, struct as_kernel *kernel, struct assay_error *err);
+int as_kernel_open(const struct as_assembly *a, struct as_kernel *kernel, struct as_error *err);
 void as_kernel_close(struct as_kernel *kernel);
 
 #endif

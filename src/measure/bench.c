@@ -109,7 +109,7 @@ static void fill_part(struct as_crew_part *part)
 }
 
 int as_bench_open(struct as_rig *rig, const struct as_scope *scope, size_t arrays, size_t n,
-                  enum as_pages pages, struct as_bench **out, struct assay_error *err)
+                  enum as_pages pages, struct as_bench **out, struct as_error *err)
 {
     /* Arrays at a distance of a power of two share cache sets. They also look aliased to a store
      * that loads pass. So a few lines are between them. */
@@ -127,9 +127,8 @@ int as_bench_open(struct as_rig *rig, const struct as_scope *scope, size_t array
         struct as_crew_part *part = &bench->part[bench->n];
         if (!open_room(rig, scope, scope->cpu[bench->n], arrays * apart_b, pages, room)) {
             as_bench_close(out);
-            return as_error_set(err, ASSAY_ERR_LIMIT,
-                                "measuring: no memory for arrays of %zu bytes%s", n,
-                                scope->is_bound ? " on this NUMA node" : "");
+            return as_error_set(err, AS_ERR_LIMIT, "measuring: no memory for arrays of %zu bytes%s",
+                                n, scope->is_bound ? " on this NUMA node" : "");
         }
         uint8_t *at = room->at;
         *part = (struct as_crew_part){.cpu = scope->cpu[bench->n], .n = n, .passes = 1};

@@ -45,41 +45,39 @@ static void run_front_end(void *context, bool longer, unsigned repeats)
 
 /* Measures the cycles of an iteration of a loop that ends with dec and jnz. */
 static int measure_loop(struct as_parameter_work *w, struct as_assembly *a, size_t label,
-                        size_t iterations, struct assay_cycles *out, struct assay_error *err)
+                        size_t iterations, struct as_cycles *out, struct as_error *err)
 {
     struct front_end_run r = {.shorter = iterations, .longer = 4 * iterations};
-    const struct assay_meter_work work = {run_front_end, &r, 3 * (double)iterations};
+    const struct as_meter_work work = {run_front_end, &r, 3 * (double)iterations};
 
     as_assembly_line(a, "dec rcx");
     as_assembly_jump_back(a, label);
     AS_TRY(as_kernel_open(a, &r.kernel, err));
-    const int rc = assay_meter_work(w->meter, &work, out, err);
+    const int rc = as_meter_work(w->meter, &work, out, err);
     as_kernel_close(&r.kernel);
     return rc;
 }
 
 static struct as_parameter *note_cycles(struct as_parameter_work *w, const char *name,
-                                        const char *unit, const struct assay_cycles *cycles)
+                                        const char *unit, const struct as_cycles *cycles)
 {
     struct as_parameter *p = as_parameter_add(w->list, name, unit);
 
     p->sample_n = cycles->sample_n;
-    p->is_noisy = cycles->status == ASSAY_METER_NOISY;
+    p->is_noisy = cycles->status == AS_METER_NOISY;
     p->spread = cycles->cycles > 0 ? (cycles->high - cycles->low) / cycles->cycles : -1;
     if (!(cycles->cycles > 0))
-        snprintf(p->missing_why, sizeof p->missing_why, "%s",
-                 assay_meter_status_text(cycles->status));
+        snprintf(p->missing_why, sizeof p->missing_why, "%s", as_meter_status_text(cycles->status));
     return p;
 }
 
 /* ---- Taken branches -------------------------------------------------------------------------- */
 
 /* Measures jumps to the next line of code: the longest step of the branch prediction. */
-static int measure_taken(struct as_parameter_work *w, struct as_assembly *a,
-                         struct assay_error *err)
+static int measure_taken(struct as_parameter_work *w, struct as_assembly *a, struct as_error *err)
 {
     static const uint8_t jump[16] = {0xeb, 14}; /* jumps over the rest */
-    struct assay_cycles cycles;
+    struct as_cycles cycles;
 
     a->n = 0;
     const size_t label = as_assembly_label(a);
@@ -113,27 +111,27 @@ static void write_drawn(struct as_assembly *a, const char *by, size_t *label)
 
 /* Half of the branches on a random bit are mispredicted, and none of those on a constant. */
 static int measure_mispredicted(struct as_parameter_work *w, struct as_assembly *a,
-                                struct assay_error *err)
+                                struct as_error *err)
 {
-    struct assay_cycles cycles[2];
+    struct as_cycles cycles[2];
     size_t label;
 
     for (int k = 0; k < 2; k++) {
         struct front_end_run r = {.shorter = DRAWN, .longer = (size_t)4 * DRAWN};
-        const struct assay_meter_work work = {run_front_end, &r, 3.0 * DRAWN};
+        const struct as_meter_work work = {run_front_end, &r, 3.0 * DRAWN};
 
         write_drawn(a, k ? "r9" : "r11", &label);
         as_assembly_line(a, "dec rcx");
         as_assembly_jump_back(a, label);
         as_assembly_line(a, "mov m64[rdi],r9");
         AS_TRY(as_kernel_open(a, &r.kernel, err));
-        const int rc = assay_meter_work(w->meter, &work, &cycles[k], err);
+        const int rc = as_meter_work(w->meter, &work, &cycles[k], err);
         as_kernel_close(&r.kernel);
         AS_TRY(rc);
     }
     struct as_parameter *p = note_cycles(w, "mispredicted_branch", "cycles", &cycles[1]);
     p->value = 2 * (cycles[1].cycles - cycles[0].cycles);
-    p->is_noisy |= cycles[0].status == ASSAY_METER_NOISY;
+    p->is_noisy |= cycles[0].status == AS_METER_NOISY;
     if (!*p->missing_why && !(cycles[0].cycles > 0 && p->value >= MISPREDICTED_LEAST))
         snprintf(p->missing_why, sizeof p->missing_why,
                  "a branch on random bits takes %.2f cycles more than one on a constant",
@@ -187,8 +185,8 @@ static void write_pair(const struct as_parameter_work *w, struct as_assembly *a,
 
 /* Measures a pair among enough nops to fill a cycle with it. */
 static int pair_cycles(struct as_parameter_work *w, struct as_assembly *a,
-                       const struct fused_pair *pair, struct assay_cycles *cycles,
-                       struct assay_error *err)
+                       const struct fused_pair *pair, struct as_cycles *cycles,
+                       struct as_error *err)
 {
     a->n = 0;
     for (unsigned i = 0; i < 4; i++)
@@ -216,9 +214,9 @@ void as_fusion_judge(struct as_parameter *p, double one, double two, double pair
 
 static int measure_pair(struct as_parameter_work *w, struct as_assembly *a,
                         const struct fused_pair *pair, const double reference[2],
-                        struct assay_error *err)
+                        struct as_error *err)
 {
-    struct assay_cycles cycles;
+    struct as_cycles cycles;
 
     AS_TRY(pair_cycles(w, a, pair, &cycles, err));
     struct as_parameter *p = note_cycles(w, pair->name, pair->rank ? "slots" : "", &cycles);
@@ -248,10 +246,9 @@ static void store_fusion_rank(struct as_parameter_work *w)
     all->value = rank;
 }
 
-static int measure_fusion(struct as_parameter_work *w, struct as_assembly *a,
-                          struct assay_error *err)
+static int measure_fusion(struct as_parameter_work *w, struct as_assembly *a, struct as_error *err)
 {
-    struct assay_cycles cycles;
+    struct as_cycles cycles;
     double reference[2];
 
     for (size_t i = 0; i < 2; i++) {
@@ -267,7 +264,7 @@ static int measure_fusion(struct as_parameter_work *w, struct as_assembly *a,
 /* ---- The op cache -------------------------------------------------------------------------- */
 
 static int opcache_point(struct as_parameter_work *w, struct as_assembly *a, size_t insns,
-                         struct assay_cycles *cycles, struct assay_error *err)
+                         struct as_cycles *cycles, struct as_error *err)
 {
     a->n = 0;
     const size_t label = as_assembly_label(a);
@@ -276,11 +273,10 @@ static int opcache_point(struct as_parameter_work *w, struct as_assembly *a, siz
     return measure_loop(w, a, label, insns < 2048 ? 24 : 8, cycles, err);
 }
 
-static int measure_opcache(struct as_parameter_work *w, struct as_assembly *a,
-                           struct assay_error *err)
+static int measure_opcache(struct as_parameter_work *w, struct as_assembly *a, struct as_error *err)
 {
     double x[OPCACHE_POINTS], y[OPCACHE_POINTS];
-    struct assay_cycles cycles = {0};
+    struct as_cycles cycles = {0};
     struct as_knee knee;
     size_t n = 0;
     unsigned noisy = 0;
@@ -290,7 +286,7 @@ static int measure_opcache(struct as_parameter_work *w, struct as_assembly *a,
         const double insns =
             round(OPCACHE_LEAST * pow((double)OPCACHE_MOST / OPCACHE_LEAST, share));
         AS_TRY(opcache_point(w, a, (size_t)insns, &cycles, err));
-        noisy += cycles.status == ASSAY_METER_NOISY;
+        noisy += cycles.status == AS_METER_NOISY;
         if (!(cycles.cycles > 0))
             continue;
         x[n] = insns;
@@ -311,7 +307,7 @@ static int measure_opcache(struct as_parameter_work *w, struct as_assembly *a,
     return 0;
 }
 
-int as_measure_front_end(struct as_parameter_work *w, struct assay_error *err)
+int as_measure_front_end(struct as_parameter_work *w, struct as_error *err)
 {
     struct as_assembly *a = as_calloc(1, sizeof *a);
 

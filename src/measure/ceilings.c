@@ -20,14 +20,14 @@ enum { MEMORY_ROUNDS = 3 }; /* for memory: external load on the caches is not de
 struct plan {
     AS_VEC(struct as_job) jobs;
     struct as_rig *rig;
-    const struct assay_ceilings_options *options;
+    const struct as_ceilings_options *options;
     size_t left_n; /* jobs of the last round that were not begun */
     bool failed;
 };
 
 static struct as_job *add_job(struct plan *p, unsigned cost_ms,
                               int (*work)(struct as_rig *, const struct as_job *,
-                                          struct assay_error *))
+                                          struct as_error *))
 {
     static struct as_job lost;
 
@@ -55,7 +55,7 @@ static unsigned trials_ms(const struct plan *p)
     return p->rig->trial_n * (p->rig->trial_ms + 1) * 3 / 2;
 }
 
-static struct as_job *add_stream(struct plan *p, unsigned level, enum as_stream stream,
+static struct as_job *add_stream(struct plan *p, unsigned level, enum as_stream_kernel stream,
                                  bool nontemporal, struct as_scope scope)
 {
     /* The usable size of the level is known only after its latency. */
@@ -72,7 +72,7 @@ static struct as_job *add_stream(struct plan *p, unsigned level, enum as_stream 
 }
 
 /* Adds the same on pages of 4 KiB, which programs have by default. */
-static void add_small_stream(struct plan *p, unsigned level, enum as_stream stream,
+static void add_small_stream(struct plan *p, unsigned level, enum as_stream_kernel stream,
                              struct as_scope scope)
 {
     struct as_job *job = add_stream(p, level, stream, false, scope);
@@ -89,7 +89,7 @@ static void add_small_streams(struct plan *p, struct as_scope scope)
     static const unsigned levels[] = {3, 0};
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
         for (unsigned stream = 0; stream < AS_STREAMS; stream++)
-            add_small_stream(p, levels[i], (enum as_stream)stream, scope);
+            add_small_stream(p, levels[i], (enum as_stream_kernel)stream, scope);
 }
 
 static void add_streams(struct plan *p, struct as_scope scope)
@@ -97,10 +97,10 @@ static void add_streams(struct plan *p, struct as_scope scope)
     for (unsigned k = 0; k < AS_LEVELS; k++) {
         const unsigned level = (k + 1) % AS_LEVELS; /* L1, L2, L3, memory */
         for (unsigned stream = 0; stream < AS_STREAMS; stream++)
-            add_stream(p, level, (enum as_stream)stream, false, scope);
+            add_stream(p, level, (enum as_stream_kernel)stream, false, scope);
     }
     for (unsigned stream = AS_STREAM_WRITE; stream < AS_STREAMS; stream++)
-        add_stream(p, 0, (enum as_stream)stream, true, scope);
+        add_stream(p, 0, (enum as_stream_kernel)stream, true, scope);
 }
 
 static void add_latency(struct plan *p, enum as_pages pages)
@@ -158,7 +158,7 @@ static void add_peaks(struct plan *p, struct as_scope scope)
             for (unsigned operation = 0; operation < AS_OPERATIONS; operation++)
                 add_peak(p,
                          (struct as_arithmetic){.operation = (enum as_operation)operation,
-                                                .number = (enum as_number)number,
+                                                .number = (enum as_number_type)number,
                                                 .width = (enum as_width)width},
                          scope);
 }
@@ -201,9 +201,9 @@ static void add_needed(struct plan *p)
         add_stream(p, 0, AS_STREAM_TRIAD, false, scope[i]);
         for (unsigned number = AS_NUMBER_F64; number <= AS_NUMBER_F32; number++) {
             const struct as_arithmetic one[] = {
-                {AS_OPERATION_FMA, (enum as_number)number, widest},
-                {AS_OPERATION_ADD, (enum as_number)number, widest},
-                {AS_OPERATION_ADD, (enum as_number)number, AS_WIDTH_SCALAR}};
+                {AS_OPERATION_FMA, (enum as_number_type)number, widest},
+                {AS_OPERATION_ADD, (enum as_number_type)number, widest},
+                {AS_OPERATION_ADD, (enum as_number_type)number, AS_WIDTH_SCALAR}};
             for (size_t k = 0; k < sizeof one / sizeof *one; k++)
                 add_peak(p, one[k], scope[i]);
         }
@@ -222,11 +222,11 @@ static void add_needed(struct plan *p)
 
 static void make_plan(struct plan *p, unsigned what)
 {
-    if (what == ASSAY_CEILINGS_NEEDED) {
+    if (what == AS_CEILINGS_NEEDED) {
         add_needed(p);
         return;
     }
-    if (what == ASSAY_CEILINGS_MEMORY) {
+    if (what == AS_CEILINGS_MEMORY) {
         /* First the figures that show the usable size of the last cache. */
         add_latency(p, AS_PAGES_HUGE);
         add_latency(p, AS_PAGES_SMALL);
@@ -247,13 +247,13 @@ static void make_plan(struct plan *p, unsigned what)
 /* ---- Conditions ---------------------------------------------------------------------------- */
 
 static int replace_figure_finding(struct as_rig *rig, const char *name, const char *text,
-                                  struct assay_error *err)
+                                  struct as_error *err)
 {
-    assay_figures_drop_findings(rig->figures, name);
-    return text ? assay_figures_add_finding(rig->figures, name, text, err) : 0;
+    as_figures_drop_findings(rig->figures, name);
+    return text ? as_figures_add_finding(rig->figures, name, text, err) : 0;
 }
 
-int as_rig_report_cpus(struct as_rig *rig, double quota_cpu_n, struct assay_error *err)
+int as_rig_report_cpus(struct as_rig *rig, double quota_cpu_n, struct as_error *err)
 {
     const int64_t online = rig->topology->cpu_n, usable = rig->topology->usable_cpu_n;
     char text[256] = "";
@@ -274,7 +274,7 @@ int as_rig_report_cpus(struct as_rig *rig, double quota_cpu_n, struct assay_erro
     return replace_figure_finding(rig, "quota", *text ? text : NULL, err);
 }
 
-int as_rig_report_afterwards(struct as_rig *rig, const char *group, struct assay_error *err)
+int as_rig_report_afterwards(struct as_rig *rig, const char *group, struct as_error *err)
 {
     size_t noisy = 0, n = 0;
     char name[64], text[256] = "";
@@ -299,7 +299,7 @@ int as_rig_report_afterwards(struct as_rig *rig, const char *group, struct assay
 }
 
 int as_rig_report_small_cache(struct as_rig *rig, unsigned level, const struct as_scope *scope,
-                              struct assay_error *err)
+                              struct as_error *err)
 {
     const uint64_t seen_b = rig->seen_b[level], all_b = rig->cache_b[level];
     char name[64], text[256];
@@ -318,28 +318,28 @@ int as_rig_report_small_cache(struct as_rig *rig, unsigned level, const struct a
  * another core, which no gate sees. */
 #define LEAST_OF_ALL 0.6
 
-int as_rig_report_private(struct as_rig *rig, struct assay_error *err)
+int as_rig_report_private(struct as_rig *rig, struct as_error *err)
 {
     char name[64], text[256];
 
     for (unsigned level = 1; level < AS_LEVELS; level++)
         for (unsigned k = 0; k < AS_STREAMS && rig->sharers[level] == 1; k++) {
-            const char *stream = as_stream_name((enum as_stream)k);
+            const char *stream = as_stream_name((enum as_stream_kernel)k);
             snprintf(name, sizeof name, "bandwidth.%s.%s.core", stream, as_level_name(level));
-            const struct assay_figure *core = assay_figures_find(rig->figures, name);
+            const struct as_figure *core = as_figures_find(rig->figures, name);
             snprintf(name, sizeof name, "bandwidth.%s.%s.all", stream, as_level_name(level));
-            const struct assay_figure *all = assay_figures_find(rig->figures, name);
-            assay_figures_drop_findings(rig->figures, name);
+            const struct as_figure *all = as_figures_find(rig->figures, name);
+            as_figures_drop_findings(rig->figures, name);
             if (!core || !all || all->value >= LEAST_OF_ALL * core->value * (double)rig->core_n)
                 continue;
             snprintf(text, sizeof text,
                      "%s: %.2g times that of one core on %zu cores that do not share this cache: "
                      "external load used one of them",
                      name, all->value / core->value, rig->core_n);
-            struct assay_figure doubted = *all;
+            struct as_figure doubted = *all;
             doubted.is_calm = false;
-            AS_TRY(assay_figures_set(rig->figures, &doubted, err));
-            AS_TRY(assay_figures_add_finding(rig->figures, name, text, err));
+            AS_TRY(as_figures_set(rig->figures, &doubted, err));
+            AS_TRY(as_figures_add_finding(rig->figures, name, text, err));
         }
     return 0;
 }
@@ -348,20 +348,20 @@ int as_rig_report_private(struct as_rig *rig, struct assay_error *err)
 
 static bool is_done(const struct as_rig *rig, const struct as_job *job, int64_t begun_s)
 {
-    const struct assay_figure *figure;
+    const struct as_figure *figure;
     char name[64];
 
     if (job->work == as_job_latency)
         snprintf(name, sizeof name, "latency.memory.%s", strchr(job->name, '.') + 1);
     else
         snprintf(name, sizeof name, "%s", job->name);
-    figure = assay_figures_find(rig->figures, name);
+    figure = as_figures_find(rig->figures, name);
     return figure && figure->when_s >= begun_s;
 }
 
-static int save_figures(const struct plan *p, struct assay_error *err)
+static int save_figures(const struct plan *p, struct as_error *err)
 {
-    return p->options->path ? assay_figures_save(p->rig->figures, p->options->path, err) : 0;
+    return p->options->path ? as_figures_save(p->rig->figures, p->options->path, err) : 0;
 }
 
 /* Returns true if a job is skipped: it was done before the first round, or it is a curve. The
@@ -372,18 +372,18 @@ static bool is_left_out(const struct plan *p, const struct as_job *job, unsigned
     return round == 0 ? is_done(p->rig, job, begun_s) : job->work == as_job_latency;
 }
 
-static int work_once(struct plan *p, const struct as_job *job, struct assay_error *err)
+static int work_once(struct plan *p, const struct as_job *job, struct as_error *err)
 {
     int rc = job->work(p->rig, job, err);
 
-    if (rc == ASSAY_ERR_LIMIT)
-        rc = assay_figures_add_finding(p->rig->figures, job->name, err->text, err);
+    if (rc == AS_ERR_LIMIT)
+        rc = as_figures_add_finding(p->rig->figures, job->name, err->text, err);
     return rc == 0 ? save_figures(p, err) : rc;
 }
 
 /* Runs all jobs in several rounds: external load of some seconds is not in all of them. */
 static int work_through(struct plan *p, unsigned rounds, int64_t begun_s, int64_t until_ns,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     struct as_progress progress;
     uint64_t total = 0;
@@ -408,7 +408,7 @@ static int work_through(struct plan *p, unsigned rounds, int64_t begun_s, int64_
     return rc;
 }
 
-static int write_left(const struct plan *p, struct assay_error *err)
+static int write_left(const struct plan *p, struct as_error *err)
 {
     char text[256];
 
@@ -420,13 +420,13 @@ static int write_left(const struct plan *p, struct assay_error *err)
 }
 
 static int measure_group(struct plan *p, unsigned what, const char *name, bool *stopped,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     const unsigned budget_ms = p->options->budget_ms ? p->options->budget_ms : 10000;
     const int64_t until_ns =
-        what == ASSAY_CEILINGS_NEEDED ? as_monotonic_ns() + (int64_t)budget_ms * 900000 : INT64_MAX;
+        what == AS_CEILINGS_NEEDED ? as_monotonic_ns() + (int64_t)budget_ms * 900000 : INT64_MAX;
     struct as_group_time time_of = {.began_ns = as_monotonic_ns()};
-    struct assay_figure_group group = {.name = name};
+    struct as_figure_group group = {.name = name};
 
     p->jobs.n = p->left_n = 0;
     p->rig->until_ns = until_ns;
@@ -435,9 +435,9 @@ static int measure_group(struct plan *p, unsigned what, const char *name, bool *
         return as_error_nomem(err, "the plan of a measurement");
     p->rig->waited_ns = 0;
     AS_TRY(as_group_begin(p->rig->figures, &group, err));
-    AS_TRY(work_through(p, what == ASSAY_CEILINGS_MEMORY ? MEMORY_ROUNDS : 1, group.when_s,
-                        until_ns, err));
-    if (what == ASSAY_CEILINGS_MEMORY && !as_rig_stopped(p->rig))
+    AS_TRY(work_through(p, what == AS_CEILINGS_MEMORY ? MEMORY_ROUNDS : 1, group.when_s, until_ns,
+                        err));
+    if (what == AS_CEILINGS_MEMORY && !as_rig_stopped(p->rig))
         AS_TRY(as_rig_report_private(p->rig, err));
     if (!as_rig_stopped(p->rig))
         AS_TRY(write_left(p, err));
@@ -448,17 +448,16 @@ static int measure_group(struct plan *p, unsigned what, const char *name, bool *
     return save_figures(p, err);
 }
 
-int assay_measure_ceilings(const struct assay_host *host,
-                           const struct assay_ceilings_options *options,
-                           struct assay_figures *figures, bool *stopped, struct assay_error *err)
+int as_measure_ceilings(const struct as_host *host, const struct as_ceilings_options *options,
+                        struct as_figures *figures, bool *stopped, struct as_error *err)
 {
     static const struct {
         unsigned what;
         const char *name;
-    } groups[] = {{ASSAY_CEILINGS_PEAKS, "peaks"},
-                  {ASSAY_CEILINGS_MEMORY, "memory"},
-                  {ASSAY_CEILINGS_NEEDED, "ceilings"}};
-    const bool quick = options->what == ASSAY_CEILINGS_NEEDED;
+    } groups[] = {{AS_CEILINGS_PEAKS, "peaks"},
+                  {AS_CEILINGS_MEMORY, "memory"},
+                  {AS_CEILINGS_NEEDED, "ceilings"}};
+    const bool quick = options->what == AS_CEILINGS_NEEDED;
     struct as_rig *rig = as_calloc(1, sizeof *rig);
 
     *stopped = false;
@@ -472,8 +471,8 @@ int assay_measure_ceilings(const struct assay_host *host,
     int rc = as_rig_init(rig, host, figures, err);
     if (rc == 0) {
         as_rig_see_share(rig);
-        struct assay_host_load load;
-        assay_host_load_read(NULL, 0, &load);
+        struct as_host_load load;
+        as_host_load_read(NULL, 0, &load);
         rc = as_rig_report_cpus(rig, load.quota_cpu_n, err);
     }
     for (size_t i = 0; rc == 0 && !*stopped && i < sizeof groups / sizeof *groups; i++)

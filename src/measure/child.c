@@ -26,11 +26,11 @@ enum { LOOPS_MIN = 400 }; /* of the longer form, so that no loop exit is predict
 
 /* Data of the fault handler, which runs with the segment bases of the block. */
 static struct {
-    struct assay_cycles *result;
+    struct as_cycles *result;
     int memory;
     unsigned page_n, distinct_n;
     volatile unsigned faults;
-    uint64_t page[AS_METER_PAGES]; /* the first page_n are mapped */
+    uint64_t page[AS_METER_PAGES_MAX]; /* the first page_n are mapped */
 } at_fault;
 
 #define IN_HANDLER                                                                                 \
@@ -70,7 +70,7 @@ IN_HANDLER static bool map_page(uint64_t address)
                              at_fault.memory,
                              (long)(at_fault.page_n % at_fault.distinct_n) * 4096};
 
-    if (!may_map(address) || at_fault.page_n == AS_METER_PAGES ||
+    if (!may_map(address) || at_fault.page_n == AS_METER_PAGES_MAX ||
         raw_call(SYS_mmap, mapping) != page)
         return false;
     at_fault.page[at_fault.page_n++] = (uint64_t)page;
@@ -89,10 +89,10 @@ IN_HANDLER static void on_fault(int signal, siginfo_t *info, void *context)
     at_fault.result->signal = signal;
     at_fault.result->address = address;
     at_fault.result->page_n = at_fault.page_n;
-    at_fault.result->status = at_fault.page_n == AS_METER_PAGES && at_fault.faults
-                                  ? ASSAY_METER_PAGES
-                              : signal == SIGILL ? ASSAY_METER_UNSUPPORTED
-                                                 : ASSAY_METER_FAULTING;
+    at_fault.result->status = at_fault.page_n == AS_METER_PAGES_MAX && at_fault.faults
+                                  ? AS_METER_PAGES
+                              : signal == SIGILL ? AS_METER_UNSUPPORTED
+                                                 : AS_METER_FAULTING;
     raw_call(SYS_exit_group, ending);
 }
 
@@ -154,7 +154,7 @@ struct pair {
 
 static uint64_t work_ticks(const struct pair *p, bool longer)
 {
-    const struct assay_meter_work *work = p->child->work;
+    const struct as_meter_work *work = p->child->work;
     _mm_lfence();
     const uint64_t begin = __rdtsc();
     _mm_lfence();
@@ -204,7 +204,7 @@ static void choose_unrolled(struct pair *p)
 
 static bool choose_loop(struct pair *p)
 {
-    const struct as_meter_block *block = p->child->block;
+    const struct as_metered_block *block = p->child->block;
     const bool is_long = block->code.n > 40;
     int counter = 15;
 
@@ -259,7 +259,7 @@ static void forget_pages(void)
 static bool fit_loop(struct pair *p)
 {
     touch_pages(p);
-    while (p->longer.loops > LOOPS_MIN && at_fault.page_n > (unsigned)ASSAY_METER_NEAR_PAGES) {
+    while (p->longer.loops > LOOPS_MIN && at_fault.page_n > (unsigned)AS_METER_NEAR_PAGES) {
         p->longer.loops /= 2;
         p->shorter.loops = p->longer.loops / 2;
         forget_pages();
@@ -406,10 +406,10 @@ static void measure_block(const struct as_child *child)
     if (!make_room(&p.slots))
         return;
     fill_vectors(p.slots, child->block->lane_masks);
-    if (child->mode == ASSAY_METER_UNROLLED) {
+    if (child->mode == AS_METER_UNROLLED) {
         choose_unrolled(&p);
     } else if (!choose_loop(&p)) {
-        child->result->status = ASSAY_METER_REGISTERS;
+        child->result->status = AS_METER_REGISTERS;
         return;
     }
     if (!emit_pair(&p, 1) || !warm_up(&p))
@@ -417,7 +417,7 @@ static void measure_block(const struct as_child *child)
     p.is_heavy = child->block->is_wide && as_chain_is_left(run_longer_of, as_chain_ticks, &p);
     measure_pair_samples(&p);
     child->result->page_n = at_fault.page_n;
-    child->result->status = ASSAY_METER_OK;
+    child->result->status = AS_METER_OK;
 }
 
 /* Measures a function of the program with the denormal mode of the harness. */
@@ -426,12 +426,12 @@ static void measure_work(const struct as_child *child)
     struct pair p = {.child = child};
 
     catch_faults(child);
-    at_fault.page_n = AS_METER_PAGES; /* its memory is mapped, so a fault is an error */
+    at_fault.page_n = AS_METER_PAGES_MAX; /* its memory is mapped, so a fault is an error */
     _mm_setcsr(0x9fc0);
     if (!emit_pair(&p, 1) || !warm_up(&p))
         return;
     measure_pair_samples(&p);
-    child->result->status = ASSAY_METER_OK;
+    child->result->status = AS_METER_OK;
 }
 
 _Noreturn void as_child_run(const struct as_child *child)

@@ -178,8 +178,7 @@ static void make_leave(struct as_meter_frame *frame, const struct as_widths *wid
         piece_text(p, "vzeroupper");
 }
 
-int as_frame_new(const struct as_widths *widths, struct as_meter_frame **out,
-                 struct assay_error *err)
+int as_frame_new(const struct as_widths *widths, struct as_meter_frame **out, struct as_error *err)
 {
     struct as_meter_frame *frame = as_calloc(1, sizeof *frame);
 
@@ -193,7 +192,7 @@ int as_frame_new(const struct as_widths *widths, struct as_meter_frame **out,
     if (frame->enter.failed || frame->top.failed || frame->x87.failed || frame->leave_loop.failed ||
         frame->leave.failed) {
         as_frame_free(out);
-        return as_error_set(err, ASSAY_ERR_INTERNAL, "measuring: its own code cannot be encoded");
+        return as_error_set(err, AS_ERR_INTERNAL, "measuring: its own code cannot be encoded");
     }
     return 0;
 }
@@ -261,7 +260,7 @@ static void emit_nops(struct emitter *e, size_t behind_b)
         emit_bytes(e, &nop, 1);
 }
 
-static void emit_copy(struct emitter *e, const struct as_meter_block *block)
+static void emit_copy(struct emitter *e, const struct as_metered_block *block)
 {
     uint8_t *from = e->at;
 
@@ -269,7 +268,7 @@ static void emit_copy(struct emitter *e, const struct as_meter_block *block)
     if (e->at == e->end)
         return;
     for (size_t i = 0; i < block->code.n; i++) {
-        const struct assay_insn *insn = &block->code.insn[i];
+        const struct as_insn *insn = &block->code.insn[i];
         if (!block->rip[i])
             continue;
         const int32_t far = (int32_t)((int64_t)block->target[i] -
@@ -293,7 +292,7 @@ static void emit_jump_back(struct emitter *e, const uint8_t *to)
     emit_bytes(e, jnz, 6);
 }
 
-static void emit_blocks(struct emitter *e, const struct as_meter_block *block)
+static void emit_blocks(struct emitter *e, const struct as_metered_block *block)
 {
     static const uint8_t lfence[] = {0x0f, 0xae, 0xe8};
     const struct as_shape *shape = e->shape;
@@ -312,7 +311,7 @@ static void emit_blocks(struct emitter *e, const struct as_meter_block *block)
     }
 }
 
-void (*as_frame_emit(const struct as_meter_frame *frame, const struct as_meter_block *block,
+void (*as_frame_emit(const struct as_meter_frame *frame, const struct as_metered_block *block,
                      const struct as_shape *shape, uint8_t **at))(void)
 {
     static const uint8_t ret = 0xc3;

@@ -18,10 +18,10 @@ enum { PROBE_ROUNDS = 24, PROBE_CALM_ROUNDS = 5, PROBE_MS = 3000, PROBE_PATIENT_
 
 /* Measures the cycles of a kernel for the nominal number of instructions; 0: no result. */
 static int kernel_cycles_once(struct as_table_work *w, const struct as_mixture *alone, double *out,
-                              struct assay_error *err)
+                              struct as_error *err)
 {
     uint8_t bytes[AS_MIXTURE_MOST_B];
-    struct assay_cycles cycles = {.cycles = 0};
+    struct as_cycles cycles = {.cycles = 0};
     const bool is_nops = alone->probe == AS_PROBE_SLOTS;
     const size_t n = as_mixture_build(alone, bytes);
 
@@ -36,7 +36,7 @@ static int kernel_cycles_once(struct as_table_work *w, const struct as_mixture *
 
 /* Nops of some lengths are slower, depending on how full the op cache lines are. Emerald Rapids has
  * width six: 5.36 per cycle of three bytes and 5.81 of five. */
-static int slots_once(struct as_table_work *w, bool *better, struct assay_error *err)
+static int slots_once(struct as_table_work *w, bool *better, struct as_error *err)
 {
     struct as_mixture alone = {.probe = AS_PROBE_SLOTS, .repeats = 1};
     const double before = w->rates.cycles[AS_PROBE_SLOTS];
@@ -51,7 +51,7 @@ static int slots_once(struct as_table_work *w, bool *better, struct assay_error 
 }
 
 static int probe_once(struct as_table_work *w, enum as_saturated probe, bool *better,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
     const struct as_mixture alone = {.probe = probe, .repeats = 1};
     double *best = &w->rates.cycles[probe], cycles;
@@ -69,16 +69,16 @@ static int probe_once(struct as_table_work *w, enum as_saturated probe, bool *be
 /* Returns the min slots per cycle, from the built-in table of this core and the best canary. */
 static double least_width(const struct as_table_work *w)
 {
-    struct assay_meter_state state;
+    struct as_meter_state state;
 
-    assay_meter_state_get(w->meter, &state);
+    as_meter_state_get(w->meter, &state);
     return fmax(w->known_width, state.canary_best - CANARY_ABOVE);
 }
 
 /* Measures the best rate of each kernel, to which every form is compared. External load of a second
  * would affect all rounds of that second. So rounds continue until the last few found nothing
  * better. */
-static int measure_probes(struct as_table_work *w, struct assay_error *err)
+static int measure_probes(struct as_table_work *w, struct as_error *err)
 {
     const int64_t began_ns = as_monotonic_ns(), until_ns = began_ns + PROBE_MS * INT64_C(1000000),
                   patient_ns = began_ns + PROBE_PATIENT_MS * INT64_C(1000000);
@@ -104,7 +104,7 @@ static int measure_probes(struct as_table_work *w, struct assay_error *err)
 /* Decides the width, on which all lines depend. If it was not measured, the width of the built-in
  * table replaces it and all lines are noisy. Returns false if there is none, so nothing can be
  * measured. */
-static bool settle_width(struct as_table_work *w, struct assay_instruction_result *result)
+static bool settle_width(struct as_table_work *w, struct as_instruction_result *result)
 {
     double *cycles = &w->rates.cycles[AS_PROBE_SLOTS];
     const double seen = *cycles > 0 ? as_probe_n(AS_PROBE_SLOTS) / *cycles : 0;
@@ -124,55 +124,55 @@ static bool settle_width(struct as_table_work *w, struct assay_instruction_resul
     return !result->is_refused;
 }
 
-const char *as_table_base(const struct assay_host *host)
+const char *as_table_base(const struct as_host *host)
 {
-    struct assay_core core;
+    struct as_core core;
 
-    assay_core_of_host(host, &core);
+    as_core_of_host(host, &core);
     return core.table;
 }
 
 /* Returns a parameter of the built-in table of this core, or `otherwise`. */
-static double known_parameter(const struct assay_host *host, enum assay_uarch_parameter which,
+static double known_parameter(const struct as_host *host, enum as_uarch_parameter which,
                               double otherwise)
 {
     const char *name = as_table_base(host);
-    struct assay_uarch *uarch = NULL;
-    struct assay_error err;
+    struct as_uarch *uarch = NULL;
+    struct as_error err;
     double value = otherwise;
 
-    if (name && assay_uarch_open(name, &uarch, &err) == 0)
+    if (name && as_uarch_open(name, &uarch, &err) == 0)
         value = uarch->set[which];
-    assay_uarch_free(&uarch);
+    as_uarch_free(&uarch);
     return value;
 }
 
 static void compare_with_base(struct as_table_work *w)
 {
     const char *name = as_table_base(w->host);
-    struct assay_uarch *uarch = NULL;
-    struct assay_error err;
+    struct as_uarch *uarch = NULL;
+    struct as_error err;
 
-    if (name && assay_uarch_open(name, &uarch, &err) == 0)
+    if (name && as_uarch_open(name, &uarch, &err) == 0)
         as_parameters_compare(&w->parameters, uarch);
-    assay_uarch_free(&uarch);
+    as_uarch_free(&uarch);
 }
 
-static int share_ports(struct as_table_work *w, struct assay_error *err)
+static int share_ports(struct as_table_work *w, struct as_error *err)
 {
     const char *name = as_table_base(w->host);
-    struct assay_uarch *uarch = NULL;
-    struct assay_error unread;
+    struct as_uarch *uarch = NULL;
+    struct as_error unread;
 
-    if (name && assay_uarch_open(name, &uarch, &unread) < 0)
+    if (name && as_uarch_open(name, &uarch, &unread) < 0)
         uarch = NULL;
     const int rc = as_measure_sharing(w, uarch, err);
-    assay_uarch_free(&uarch);
+    as_uarch_free(&uarch);
     return rc;
 }
 
 /* Measures parameters of the core; windows and front end only for a complete table. */
-static int measure_parameters(struct as_table_work *w, struct assay_error *err)
+static int measure_parameters(struct as_table_work *w, struct as_error *err)
 {
     struct as_parameter_work work = {.meter = w->meter,
                                      .host = w->host,
@@ -180,7 +180,7 @@ static int measure_parameters(struct as_table_work *w, struct assay_error *err)
                                      .width = as_probe_ports(&w->rates, AS_PROBE_SLOTS),
                                      .nops_fuse = w->rates.nops_fuse,
                                      .list = &w->parameters};
-    w->load_fp = known_parameter(w->host, ASSAY_UARCH_load_fp, 6); /* of most cores */
+    w->load_fp = known_parameter(w->host, AS_UARCH_load_fp, 6); /* of most cores */
     struct as_parameter *width = as_parameter_add(&w->parameters, "dispatch_width", "slots");
 
     width->value = work.width;
@@ -198,13 +198,13 @@ static int measure_parameters(struct as_table_work *w, struct assay_error *err)
     return 0;
 }
 
-int as_table_core(struct as_table_work *w, struct assay_instruction_result *result,
-                  struct assay_error *err)
+int as_table_core(struct as_table_work *w, struct as_instruction_result *result,
+                  struct as_error *err)
 {
-    struct assay_core core;
+    struct as_core core;
 
-    assay_core_of_host(w->host, &core);
-    w->known_width = core.is_nearest ? 0 : known_parameter(w->host, ASSAY_UARCH_dispatch_width, 0);
+    as_core_of_host(w->host, &core);
+    w->known_width = core.is_nearest ? 0 : known_parameter(w->host, AS_UARCH_dispatch_width, 0);
     AS_TRY(measure_probes(w, err));
     if (!as_table_is_to_stop(w) && !settle_width(w, result))
         return 0;

@@ -28,7 +28,7 @@ static bool are_own(const struct as_probe_rates *rates, enum as_saturated named)
  * under this name (`LD` for loads). So its lines and the measured ones use the same ports. On all
  * cores the ports of vector loads are some of those of all loads. */
 static void append_ports(struct as_str *to, const struct as_probe_rates *rates,
-                         const struct assay_uarch *base, enum as_saturated home)
+                         const struct as_uarch *base, enum as_saturated home)
 {
     const unsigned ports = as_probe_ports(rates, home);
     const bool are_some = (home == AS_PROBE_LDV || home == AS_PROBE_LDVZ) &&
@@ -38,9 +38,9 @@ static void append_ports(struct as_str *to, const struct as_probe_rates *rates,
     int group = -1;
 
     if (base && named == AS_PROBE_AGU)
-        group = assay_uarch_group_find(base, "LD");
+        group = as_uarch_group_find(base, "LD");
     if (base && are_own(rates, named) && group < 0)
-        group = assay_uarch_group_find(base, name);
+        group = as_uarch_group_find(base, name);
     uint64_t theirs = group >= 0 ? base->group[group].ports : 0;
     if ((unsigned)__builtin_popcountll(theirs) != as_probe_ports(rates, named))
         theirs = 0;
@@ -59,9 +59,9 @@ static void append_ports(struct as_str *to, const struct as_probe_rates *rates,
     }
 }
 
-static void append_divider(struct as_str *to, const struct assay_uarch *base, const char *name)
+static void append_divider(struct as_str *to, const struct as_uarch *base, const char *name)
 {
-    const int group = base ? assay_uarch_group_find(base, name) : -1;
+    const int group = base ? as_uarch_group_find(base, name) : -1;
     const uint64_t theirs = base && group >= 0 ? base->group[group].ports : 0;
 
     if (base && __builtin_popcountll(theirs) == 1)
@@ -72,10 +72,10 @@ static void append_divider(struct as_str *to, const struct assay_uarch *base, co
 
 static void append_groups(struct as_str *to, const struct as_core_table *w)
 {
-    struct assay_uarch *base = NULL;
-    struct assay_error err;
+    struct as_uarch *base = NULL;
+    struct as_error err;
 
-    if (w->base && assay_uarch_open(w->base, &base, &err) < 0)
+    if (w->base && as_uarch_open(w->base, &base, &err) < 0)
         base = NULL;
     for (unsigned p = AS_PROBE_ALU; p < AS_PROBES; p++) {
         const enum as_saturated home = as_probe_home(w->rates, (enum as_saturated)p);
@@ -87,18 +87,18 @@ static void append_groups(struct as_str *to, const struct as_core_table *w)
     }
     append_divider(to, base, "FDIV");
     append_divider(to, base, "IDIV");
-    assay_uarch_free(&base);
+    as_uarch_free(&base);
 }
 
 static void append_head(const struct as_core_table *w, struct as_str *to)
 {
-    const struct assay_host *h = w->host;
-    struct assay_meter_state state;
+    const struct as_host *h = w->host;
+    struct as_meter_state state;
     const time_t now = time(NULL);
     char date[32] = "";
     struct tm utc;
 
-    assay_meter_state_get(w->meter, &state);
+    as_meter_state_get(w->meter, &state);
     if (w->base)
         as_str_appendf(to, "like\t%s\n", w->base);
     if (gmtime_r(&now, &utc))
@@ -110,8 +110,8 @@ static void append_head(const struct as_core_table *w, struct as_str *to)
                    h->cpu_family, h->cpu_model_number);
     as_str_appendf(to, "source\tm1\tmeasured on %s (%s, %s clock%s%s) by assay %s, %s\n",
                    h->cpu_model ? h->cpu_model : "?", h->hypervisor ? h->hypervisor : "bare metal",
-                   state.clock, *state.uncounted ? "; counter " : "", state.uncounted,
-                   ASSAY_VERSION, date);
+                   state.clock, *state.uncounted ? "; counter " : "", state.uncounted, AS_VERSION,
+                   date);
     as_str_appendf(to, "source\tnoisy\tas m1, while others used the core: of little trust\n");
     as_str_appendf(
         to, "source\thalf\tas m1, a latency by half of a move between register files and "
@@ -168,14 +168,14 @@ static const char *why_unsaid(const struct as_uarch_text *base, const char *line
 
 /* Writes the head and the lines as one file in place of the old one. */
 int as_core_table_finish(const struct as_core_table *w, const char *part, const char *path,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     char whole[PATH_MAX], line[512];
     struct as_str head = {0};
     const struct as_uarch_text *base = w->base ? as_uarch_text_find(w->base) : NULL;
 
     if (snprintf(whole, sizeof whole, "%s.%ld", path, (long)getpid()) >= (int)sizeof whole)
-        return as_error_set(err, ASSAY_ERR_IO, "%s: the name is too long", path);
+        return as_error_set(err, AS_ERR_IO, "%s: the name is too long", path);
     append_head(w, &head);
     FILE *from = fopen(part, "re"), *to = fopen(whole, "we");
     bool good = from && to && !head.failed && fputs(as_str_z(&head), to) >= 0;
@@ -194,5 +194,5 @@ int as_core_table_finish(const struct as_core_table *w, const char *part, const 
     }
     const int why = errno;
     unlink(whole);
-    return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", path, strerror(why));
+    return as_error_set(err, AS_ERR_IO, "%s: cannot be written: %s", path, strerror(why));
 }

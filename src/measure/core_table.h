@@ -9,8 +9,8 @@
 #include "measure/timing.h"
 
 struct as_core_table {
-    const struct assay_host *host;
-    const struct assay_meter *meter;
+    const struct as_host *host;
+    const struct as_meter *meter;
     const struct as_probe_rates *rates;
     const struct as_parameter_list *parameters;
     const char *base; /* name of the built-in table with the missing lines; NULL: none */
@@ -18,6 +18,6 @@ struct as_core_table {
 
 /* Writes the head and the lines of the file `part` to `path` and removes `part`. Errors: IO. */
 int as_core_table_finish(const struct as_core_table *table, const char *part, const char *path,
-                         struct assay_error *err);
+                         struct as_error *err);
 
 #endif

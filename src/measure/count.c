@@ -55,7 +55,7 @@ static void end_steps(int signal, siginfo_t *info, void *context)
     user->uc_mcontext.gregs[REG_EFL] &= ~(long long)TRAP_FLAG;
 }
 
-_Noreturn static void count_in_child(const struct assay_meter_work *work, bool longer)
+_Noreturn static void count_in_child(const struct as_meter_work *work, bool longer)
 {
     const struct {
         int signal;
@@ -79,9 +79,8 @@ _Noreturn static void count_in_child(const struct assay_meter_work *work, bool l
     _exit(0);
 }
 
-int assay_meter_count(const struct assay_meter_work *work, bool longer, uint64_t base,
-                      size_t size_b, uint32_t *count, enum assay_meter_status *status,
-                      struct assay_error *err)
+int as_meter_count(const struct as_meter_work *work, bool longer, uint64_t base, size_t size_b,
+                   uint32_t *count, enum as_meter_status *status, struct as_error *err)
 {
     const size_t room_b = sizeof(struct counted) + size_b * sizeof *count;
     struct counted *to =
@@ -98,13 +97,13 @@ int assay_meter_count(const struct assay_meter_work *work, bool longer, uint64_t
         count_in_child(work, longer);
     while (pid > 0 && waitpid(pid, &end, 0) < 0 && errno == EINTR)
         ;
-    *status = to->is_done                                    ? ASSAY_METER_OK
-              : WIFSIGNALED(end) && WTERMSIG(end) == SIGALRM ? ASSAY_METER_TIMEOUT
-                                                             : ASSAY_METER_FAULTING;
+    *status = to->is_done                                    ? AS_METER_OK
+              : WIFSIGNALED(end) && WTERMSIG(end) == SIGALRM ? AS_METER_TIMEOUT
+                                                             : AS_METER_FAULTING;
     memcpy(count, to->at, size_b * sizeof *count);
     munmap(to, room_b);
     if (pid < 0)
-        return as_error_set(err, ASSAY_ERR_IO, "measuring: no process can be started: %s",
+        return as_error_set(err, AS_ERR_IO, "measuring: no process can be started: %s",
                             strerror(errno));
     return 0;
 }

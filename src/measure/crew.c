@@ -94,7 +94,7 @@ static void *work_along(void *context)
     return NULL;
 }
 
-int as_crew_new(struct as_crew_part *part, size_t n, struct as_crew **out, struct assay_error *err)
+int as_crew_new(struct as_crew_part *part, size_t n, struct as_crew **out, struct as_error *err)
 {
     struct as_crew *crew = as_calloc(1, sizeof *crew);
 
@@ -116,7 +116,7 @@ int as_crew_new(struct as_crew_part *part, size_t n, struct as_crew **out, struc
         const int why = pthread_create(&m->thread, NULL, work_along, m);
         if (why) {
             as_crew_free(out);
-            return as_error_set(err, ASSAY_ERR_IO, "measuring: a thread does not start: %s",
+            return as_error_set(err, AS_ERR_IO, "measuring: a thread does not start: %s",
                                 strerror(why));
         }
     }

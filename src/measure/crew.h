@@ -25,7 +25,7 @@ struct as_crew;
 
 /* Starts one thread per part, bound to the CPU of the part. Errors: NOMEM, IO (no thread can be
  * started). */
-int as_crew_new(struct as_crew_part *part, size_t n, struct as_crew **out, struct assay_error *err);
+int as_crew_new(struct as_crew_part *part, size_t n, struct as_crew **out, struct as_error *err);
 void as_crew_free(struct as_crew **crew);
 size_t as_crew_size(const struct as_crew *crew);
 

@@ -27,7 +27,7 @@ static double difference(const struct as_sample_series *series, bool only_clean,
 }
 
 static void find_spread(const struct as_sample_series *series, bool only_clean,
-                        struct assay_cycles *out)
+                        struct as_cycles *out)
 {
     double single[AS_METER_SAMPLES], value[AS_METER_SAMPLES];
 
@@ -58,7 +58,7 @@ bool as_series_is_disturbed(const struct as_sample_series *series, unsigned refu
 }
 
 void as_series_estimate(const struct as_sample_series *series, unsigned wanted,
-                        struct assay_cycles *out)
+                        struct as_cycles *out)
 {
     double value[AS_METER_SAMPLES];
     size_t clean = 0;
@@ -69,10 +69,10 @@ void as_series_estimate(const struct as_sample_series *series, unsigned wanted,
     const bool calm = clean >= least;
     out->sample_n = (unsigned)clean;
     if (!calm && series->n < 8) {
-        out->status = ASSAY_METER_TIMEOUT;
+        out->status = AS_METER_TIMEOUT;
         return;
     }
-    out->status = calm ? ASSAY_METER_OK : ASSAY_METER_NOISY;
+    out->status = calm ? AS_METER_OK : AS_METER_NOISY;
     out->cycles = difference(series, calm, 0.1);
     out->median = difference(series, calm, 0.5);
     find_spread(series, calm, out);

@@ -14,12 +14,12 @@
 
 static bool is_general(unsigned file)
 {
-    return file >= ASSAY_FILE_GPR8 && file <= ASSAY_FILE_GPR64;
+    return file >= AS_FILE_GPR8 && file <= AS_FILE_GPR64;
 }
 
 static bool is_vector(unsigned file)
 {
-    return file >= ASSAY_FILE_XMM && file <= ASSAY_FILE_ZMM;
+    return file >= AS_FILE_XMM && file <= AS_FILE_ZMM;
 }
 
 static bool same_kind(unsigned a, unsigned b)
@@ -27,16 +27,16 @@ static bool same_kind(unsigned a, unsigned b)
     return (is_general(a) && is_general(b)) || (is_vector(a) && is_vector(b)) || a == b;
 }
 
-static bool is_plain_register(const struct assay_operand *o, unsigned access)
+static bool is_plain_register(const struct as_operand *o, unsigned access)
 {
-    return o->kind == ASSAY_OPERAND_REG && !o->fixed && o->access & access;
+    return o->kind == AS_OPERAND_REG && !o->fixed && o->access & access;
 }
 
 /* Returns the first register operand that is written, or -1. */
-static int target_of_form(const struct assay_form *form)
+static int target_of_form(const struct as_form *form)
 {
     for (unsigned i = 0; i < form->operands; i++)
-        if (is_plain_register(&form->operand[i], ASSAY_ACCESS_WRITE))
+        if (is_plain_register(&form->operand[i], AS_ACCESS_WRITE))
             return (int)i;
     return -1;
 }
@@ -45,56 +45,56 @@ static int target_of_form(const struct assay_form *form)
  * twice. */
 static bool became_idiom(const struct as_form_case *one, const uint8_t *bytes, size_t n)
 {
-    struct assay_code code;
-    struct assay_error err;
+    struct as_code code;
+    struct as_error err;
 
-    if (one->insn.bits & ASSAY_INSN_IDIOM || assay_decode(bytes, n, 0, &code, &err) < 0)
+    if (one->insn.bits & AS_INSN_IDIOM || as_decode(bytes, n, 0, &code, &err) < 0)
         return false;
-    const bool is_idiom = code.n && code.insn[0].bits & ASSAY_INSN_IDIOM;
-    assay_code_free(&code);
+    const bool is_idiom = code.n && code.insn[0].bits & AS_INSN_IDIOM;
+    as_code_free(&code);
     return is_idiom;
 }
 
 /* Returns the register that an instance writes or, if chained, reads. */
 static int register_of(const uint8_t *bytes, size_t n, unsigned operand)
 {
-    struct assay_code code;
-    struct assay_error err;
+    struct as_code code;
+    struct as_error err;
     int reg = -1;
 
-    if (assay_decode(bytes, n, 0, &code, &err) < 0)
+    if (as_decode(bytes, n, 0, &code, &err) < 0)
         return -1;
     if (code.n && code.insn[0].reg[operand] < 16)
         reg = code.insn[0].reg[operand];
-    assay_code_free(&code);
+    as_code_free(&code);
     return reg;
 }
 
 /* Returns the number of the register within its file. */
 static int register_number(const uint8_t *bytes, size_t n, unsigned operand)
 {
-    struct assay_code code;
-    struct assay_error err;
+    struct as_code code;
+    struct as_error err;
     int number = -1;
 
-    if (assay_decode(bytes, n, 0, &code, &err) < 0)
+    if (as_decode(bytes, n, 0, &code, &err) < 0)
         return -1;
-    const struct assay_form *form = code.n ? assay_form_get(code.insn[0].form) : NULL;
-    if (form && form->operand[operand].kind == ASSAY_OPERAND_REG) {
+    const struct as_form *form = code.n ? as_form_get(code.insn[0].form) : NULL;
+    if (form && form->operand[operand].kind == AS_OPERAND_REG) {
         const int reg = code.insn[0].reg[form->operand[operand].slot];
-        number = reg - (reg >= ASSAY_REG_X87    ? ASSAY_REG_X87
-                        : reg >= ASSAY_REG_MASK ? ASSAY_REG_MASK
-                        : reg >= ASSAY_REG_VEC  ? ASSAY_REG_VEC
-                                                : ASSAY_REG_GPR);
+        number = reg - (reg >= AS_REG_X87    ? AS_REG_X87
+                        : reg >= AS_REG_MASK ? AS_REG_MASK
+                        : reg >= AS_REG_VEC  ? AS_REG_VEC
+                                             : AS_REG_GPR);
     }
-    assay_code_free(&code);
+    as_code_free(&code);
     return number;
 }
 
 static int cycles_behind(struct as_table_work *w, uint8_t *bytes, size_t n, const char *text,
-                         double *cycles, struct assay_error *err)
+                         double *cycles, struct as_error *err)
 {
-    struct assay_cycles out;
+    struct as_cycles out;
     const size_t more = n ? as_encode_text(text, bytes + n) : 0;
 
     *cycles = 0;
@@ -108,8 +108,7 @@ static int cycles_behind(struct as_table_work *w, uint8_t *bytes, size_t n, cons
 /* Measures a chain with a move back between register files. Half of the round trip is subtracted
  * for the move. It is unknown which half is longer. */
 static int chain_across(struct as_table_work *w, const struct as_form_case *one,
-                        struct as_timing *t, unsigned operand, bool to_vector,
-                        struct assay_error *err)
+                        struct as_timing *t, unsigned operand, bool to_vector, struct as_error *err)
 {
     uint8_t bytes[2 * AS_ENCODE_B];
     const size_t n = as_form_instance(one, 0, (int)operand, bytes);
@@ -128,24 +127,24 @@ static int chain_across(struct as_table_work *w, const struct as_form_case *one,
 
 /* Returns true if the form reads one register only. Then it cannot be an idiom, and only the
  * renamer can execute it early (additions of constants on Golden Cove). */
-static bool reads_one_register(const struct assay_form *form)
+static bool reads_one_register(const struct as_form *form)
 {
     unsigned n = 0;
 
     for (unsigned i = 0; i < form->operands; i++)
-        n += form->operand[i].kind == ASSAY_OPERAND_ADDRESS ||
-             (form->operand[i].kind == ASSAY_OPERAND_REG &&
-              form->operand[i].access & (ASSAY_ACCESS_READ | ASSAY_ACCESS_MERGE));
+        n += form->operand[i].kind == AS_OPERAND_ADDRESS ||
+             (form->operand[i].kind == AS_OPERAND_REG &&
+              form->operand[i].access & (AS_ACCESS_READ | AS_ACCESS_MERGE));
     return n == 1;
 }
 
 /* Measures a move to another register and back: some cores do not eliminate a move to itself. */
 static int chain_moves(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
-                       unsigned operand, struct assay_error *err)
+                       unsigned operand, struct as_error *err)
 {
     struct as_encode_choice back = {.base = AS_ENCODE_KEEP, .index = AS_ENCODE_KEEP};
     uint8_t bytes[2 * AS_ENCODE_B];
-    struct assay_cycles cycles;
+    struct as_cycles cycles;
     const size_t n = as_form_instance(one, 0, -1, bytes);
     const int to = n ? register_number(bytes, n, 0) : -1;
     const int from = n ? register_number(bytes, n, operand) : -1;
@@ -165,21 +164,20 @@ static int chain_moves(struct as_table_work *w, const struct as_form_case *one, 
 }
 
 static int chain_operand(struct as_table_work *w, const struct as_form_case *one,
-                         struct as_timing *t, unsigned operand, int written,
-                         struct assay_error *err)
+                         struct as_timing *t, unsigned operand, int written, struct as_error *err)
 {
-    const struct assay_form *form = assay_form_get(one->insn.form);
-    const struct assay_operand *o = &form->operand[operand];
+    const struct as_form *form = as_form_get(one->insn.form);
+    const struct as_operand *o = &form->operand[operand];
     const unsigned file = form->operand[written].file;
-    const bool is_register = is_plain_register(o, ASSAY_ACCESS_READ);
-    struct assay_cycles cycles;
+    const bool is_register = is_plain_register(o, AS_ACCESS_READ);
+    struct as_cycles cycles;
     uint8_t bytes[AS_ENCODE_B];
 
     if (is_register && !same_kind(o->file, file))
-        return chain_across(w, one, t, operand, file >= ASSAY_FILE_XMM, err);
-    if (!is_register && o->kind != ASSAY_OPERAND_ADDRESS)
+        return chain_across(w, one, t, operand, file >= AS_FILE_XMM, err);
+    if (!is_register && o->kind != AS_OPERAND_ADDRESS)
         return 0;
-    if (form->traits & ASSAY_TRAIT_REGMOVE && form->operands == 2 && operand == 1 && is_register &&
+    if (form->traits & AS_TRAIT_REGMOVE && form->operands == 2 && operand == 1 && is_register &&
         o->file == file)
         return chain_moves(w, one, t, operand, err);
     const size_t n = as_form_instance(one, 0, (int)operand, bytes);
@@ -188,7 +186,7 @@ static int chain_operand(struct as_table_work *w, const struct as_form_case *one
     AS_TRY(as_table_chain(w, bytes, n, &cycles, err));
     /* The decoder does not know every idiom. With two registers the form waits. */
     const bool waits = cycles.cycles > 0.4 || reads_one_register(form) ||
-                       form->traits & ASSAY_TRAIT_REGMOVE || one->insn.bits & ASSAY_INSN_IDIOM;
+                       form->traits & AS_TRAIT_REGMOVE || one->insn.bits & AS_INSN_IDIOM;
     if (cycles.cycles > 0 && waits)
         t->latency[operand] = cycles.cycles;
     return 0;
@@ -196,16 +194,16 @@ static int chain_operand(struct as_table_work *w, const struct as_form_case *one
 
 /* Measures the latency from flags to a general register, with a one-cycle test back. */
 static int chain_flags(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
-                       unsigned written, struct assay_error *err)
+                       unsigned written, struct as_error *err)
 {
     static const char *const name[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
                                        "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
-    const struct assay_form *form = assay_form_get(one->insn.form);
+    const struct as_form *form = as_form_get(one->insn.form);
     uint8_t bytes[2 * AS_ENCODE_B];
     char test[32];
     double cycles;
 
-    if (!form->flags_read || form->operand[written].file < ASSAY_FILE_GPR32 ||
+    if (!form->flags_read || form->operand[written].file < AS_FILE_GPR32 ||
         !is_general(form->operand[written].file))
         return 0;
     const size_t n = as_form_instance(one, 0, -1, bytes);
@@ -220,15 +218,14 @@ static int chain_flags(struct as_table_work *w, const struct as_form_case *one, 
 
 /* Measures vector comparisons: flags to a general register in a cycle, and back as above. */
 static int chain_to_flags(struct as_table_work *w, const struct as_form_case *one,
-                          struct as_timing *t, struct assay_error *err)
+                          struct as_timing *t, struct as_error *err)
 {
-    const struct assay_form *form = assay_form_get(one->insn.form);
+    const struct as_form *form = as_form_get(one->insn.form);
     uint8_t bytes[3 * AS_ENCODE_B];
     double cycles;
 
     if (!form->flags_written || w->half_trip == 0 || !form->operands ||
-        !is_plain_register(&form->operand[0], ASSAY_ACCESS_READ) ||
-        !is_vector(form->operand[0].file))
+        !is_plain_register(&form->operand[0], AS_ACCESS_READ) || !is_vector(form->operand[0].file))
         return 0;
     size_t n = as_form_instance(one, 0, 0, bytes);
     const size_t more = n ? as_encode_text("setz al", bytes + n) : 0;
@@ -242,19 +239,19 @@ static int chain_to_flags(struct as_table_work *w, const struct as_form_case *on
 
 /* Measures dependent multiplications and divisions of rax. */
 static int chain_implied(struct as_table_work *w, const struct as_form_case *one,
-                         struct as_timing *t, struct assay_error *err)
+                         struct as_timing *t, struct as_error *err)
 {
-    const struct assay_form *form = assay_form_get(one->insn.form);
+    const struct as_form *form = as_form_get(one->insn.form);
     uint8_t bytes[2 * AS_ENCODE_B];
-    struct assay_cycles cycles;
+    struct as_cycles cycles;
     size_t before = 0;
 
-    if ((form->insn_class != ASSAY_CLASS_MUL && form->insn_class != ASSAY_CLASS_DIV) ||
+    if ((form->insn_class != AS_CLASS_MUL && form->insn_class != AS_CLASS_DIV) ||
         !(form->implicit_read.word[0] & form->implicit_write.word[0] & 0xffff))
         return 0;
     /* A division of a long number is slower than of one that fits. The upper half is zero, as in
      * programs. */
-    if (form->insn_class == ASSAY_CLASS_DIV)
+    if (form->insn_class == AS_CLASS_DIV)
         before = as_encode_text("xor edx,edx", bytes);
     const size_t n = as_form_instance(one, 0, -1, bytes + before);
     if (!n)
@@ -268,16 +265,16 @@ static int chain_implied(struct as_table_work *w, const struct as_form_case *one
  * constant makes it an address. The latency of the load itself is that of a move from such an
  * address. */
 static int chain_load(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
-                      unsigned written, struct assay_error *err)
+                      unsigned written, struct as_error *err)
 {
-    const struct assay_form *form = assay_form_get(one->insn.form);
+    const struct as_form *form = as_form_get(one->insn.form);
     struct as_encode_choice choice = {.index = 10, .sets_disp = true, .disp = 0x20000000};
     uint8_t bytes[AS_ENCODE_B], chained[AS_ENCODE_B];
-    struct assay_cycles cycles, load;
+    struct as_cycles cycles, load;
     char text[64] = "mov rax,m64[rax+536870912]";
 
-    if (form->insn_class != ASSAY_CLASS_EXTEND || !(one->insn.bits & ASSAY_INSN_MEM) ||
-        one->insn.base == ASSAY_REG_IP)
+    if (form->insn_class != AS_CLASS_EXTEND || !(one->insn.bits & AS_INSN_MEM) ||
+        one->insn.base == AS_REG_IP)
         return 0;
     memset(choice.reg, AS_ENCODE_KEEP, sizeof choice.reg);
     const size_t n = as_form_instance(one, 0, -1, bytes);
@@ -286,7 +283,7 @@ static int chain_load(struct as_table_work *w, const struct as_form_case *one, s
     const size_t size_b = reg < 0 ? 0 : as_encode_again(bytes, n, &choice, chained);
     if (!size_b)
         return 0;
-    if (one->insn.index != ASSAY_REG_NONE)
+    if (one->insn.index != AS_REG_NONE)
         snprintf(text, sizeof text, "mov rax,m64[rax+r10*%u+536870912]", one->insn.scale);
     AS_TRY(as_table_chain(w, chained, size_b, &cycles, err));
     AS_TRY(as_table_chain(w, bytes, as_encode_text(text, bytes), &load, err));
@@ -299,14 +296,14 @@ static int chain_load(struct as_table_work *w, const struct as_form_case *one, s
  * the last result, which is zero. The latency of a vector load is not in the line: it comes
  * before. */
 static int chain_gather(struct as_table_work *w, const struct as_form_case *one,
-                        struct as_timing *t, struct assay_error *err)
+                        struct as_timing *t, struct as_error *err)
 {
     const bool masked = strstr(one->key, "{k}") != NULL;
     uint8_t bytes[4 * AS_ENCODE_B], shift[AS_ENCODE_B];
-    struct assay_cycles cycles, shifts;
+    struct as_cycles cycles, shifts;
     size_t n = as_encode_text(masked ? "vpsrlq zmm10,zmm0,63" : "vpsrlq ymm10,ymm0,63", bytes);
 
-    if (assay_form_get(one->insn.form)->insn_class != ASSAY_CLASS_GATHER)
+    if (as_form_get(one->insn.form)->insn_class != AS_CLASS_GATHER)
         return 0;
     n += as_encode_text(masked ? "kxnorw k1,k1,k1" : "vpcmpeqd ymm11,ymm11,ymm11", bytes + n);
     const size_t more = as_form_instance(one, 0, -1, bytes + n);
@@ -320,12 +317,12 @@ static int chain_gather(struct as_table_work *w, const struct as_form_case *one,
 }
 
 int as_form_latencies(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
-    const struct assay_form *form = assay_form_get(one->insn.form);
+    const struct as_form *form = as_form_get(one->insn.form);
     const int written = target_of_form(form);
 
-    for (unsigned i = 0; i < ASSAY_OPERANDS_MAX; i++)
+    for (unsigned i = 0; i < AS_OPERANDS_MAX; i++)
         t->latency[i] = -1;
     t->flags_latency = t->implied_latency = t->behind_load = -1;
     if (as_form_gathers(form))
@@ -343,10 +340,10 @@ int as_form_latencies(struct as_table_work *w, const struct as_form_case *one, s
 
 static const char add_text[] = "vaddps xmm0,xmm0,xmm8", multiply_text[] = "vmulps xmm0,xmm0,xmm9";
 
-int as_measure_bypass(struct as_table_work *w, struct assay_error *err)
+int as_measure_bypass(struct as_table_work *w, struct as_error *err)
 {
     uint8_t bytes[2 * AS_ENCODE_B];
-    struct assay_cycles multiply, add;
+    struct as_cycles multiply, add;
     double both;
     struct as_widths widths;
 
@@ -364,22 +361,22 @@ int as_measure_bypass(struct as_table_work *w, struct assay_error *err)
     struct as_parameter *p = as_parameter_add(&w->parameters, "bypass.fadd", "cycles");
     p->value = w->late;
     p->sample_n = multiply.sample_n;
-    p->is_noisy = multiply.status == ASSAY_METER_NOISY || add.status == ASSAY_METER_NOISY;
+    p->is_noisy = multiply.status == AS_METER_NOISY || add.status == AS_METER_NOISY;
     return 0;
 }
 
 /* Measures an addition through the operand with the longest chain, and a multiplication behind
  * it. */
 int as_form_lateness(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
-    const struct assay_form *form = assay_form_get(one->insn.form);
+    const struct as_form *form = as_form_get(one->insn.form);
     const int written = target_of_form(form);
     uint8_t bytes[2 * AS_ENCODE_B];
     int longest = -1;
     double cycles;
 
-    for (int i = 0; i < ASSAY_OPERANDS_MAX; i++)
+    for (int i = 0; i < AS_OPERANDS_MAX; i++)
         if (t->latency[i] > 0.5 && (longest < 0 || t->latency[i] > t->latency[longest]))
             longest = i;
     if (w->late < 0.5 || longest < 0 || t->is_split || !is_vector(form->operand[written].file) ||

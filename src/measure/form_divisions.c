@@ -14,12 +14,11 @@
 
 static bool divides_registers(const struct as_form_case *one)
 {
-    const struct assay_form *form = assay_form_get(one->insn.form);
-    const struct assay_operand *o = &form->operand[0];
+    const struct as_form *form = as_form_get(one->insn.form);
+    const struct as_operand *o = &form->operand[0];
 
-    return form->insn_class == ASSAY_CLASS_DIV && form->operands == 1 &&
-           o->kind == ASSAY_OPERAND_REG && o->file >= ASSAY_FILE_GPR32 &&
-           o->file <= ASSAY_FILE_GPR64;
+    return form->insn_class == AS_CLASS_DIV && form->operands == 1 && o->kind == AS_OPERAND_REG &&
+           o->file >= AS_FILE_GPR32 && o->file <= AS_FILE_GPR64;
 }
 
 /* Encodes a dividend in rax that gives all digits when divided by three. `waits`: it depends on the
@@ -27,7 +26,7 @@ static bool divides_registers(const struct as_form_case *one)
 static size_t encode_dividend(const struct as_form_case *one, bool waits, uint8_t *out)
 {
     const bool is_signed = strncmp(one->key, "idiv", 4) == 0;
-    const bool is_wide = assay_form_get(one->insn.form)->operand[0].file == ASSAY_FILE_GPR64;
+    const bool is_wide = as_form_get(one->insn.form)->operand[0].file == AS_FILE_GPR64;
     size_t at = as_encode_text("mov ebp,3", out);
 
     at += as_encode_text(waits ? "or rax,-1" : "mov rax,-1", out + at);
@@ -38,10 +37,10 @@ static size_t encode_dividend(const struct as_form_case *one, bool waits, uint8_
 
 /* Measures dividend and division, dependent (`waits`) or independent. */
 static int hard_cycles(struct as_table_work *w, const struct as_form_case *one, bool waits,
-                       double *cycles, struct assay_error *err)
+                       double *cycles, struct as_error *err)
 {
     uint8_t bytes[6 * AS_ENCODE_B];
-    struct assay_cycles out;
+    struct as_cycles out;
     const size_t before = encode_dividend(one, waits, bytes);
     const size_t n = as_form_instance(one, 0, -1, bytes + before);
 
@@ -49,23 +48,23 @@ static int hard_cycles(struct as_table_work *w, const struct as_form_case *one, 
     if (!n)
         return 0;
     AS_TRY(as_table_chain(w, bytes, before + n, &out, err));
-    *cycles = out.status == ASSAY_METER_OK ? out.cycles : 0;
+    *cycles = out.status == AS_METER_OK ? out.cycles : 0;
     return 0;
 }
 
 /* Measures vector divisions: a number by itself gives one; two registers give an endless
  * quotient. */
 static int easy_vectors(struct as_table_work *w, const struct as_form_case *one,
-                        struct as_timing *t, struct assay_error *err)
+                        struct as_timing *t, struct as_error *err)
 {
-    const struct assay_form *form = assay_form_get(one->insn.form);
+    const struct as_form *form = as_form_get(one->insn.form);
     struct as_encode_choice choice = {.base = AS_ENCODE_KEEP, .index = AS_ENCODE_KEEP};
     uint8_t bytes[8 * AS_ENCODE_B], other[AS_ENCODE_B];
-    struct assay_cycles out;
+    struct as_cycles out;
     size_t at = 0;
 
-    if (form->insn_class != ASSAY_CLASS_DIV || !form->vector_b || form->operands != 3 ||
-        form->memories || form->operand[2].kind != ASSAY_OPERAND_REG)
+    if (form->insn_class != AS_CLASS_DIV || !form->vector_b || form->operands != 3 ||
+        form->memories || form->operand[2].kind != AS_OPERAND_REG)
         return 0;
     memset(choice.reg, AS_ENCODE_KEEP, sizeof choice.reg);
     choice.reg[1] = choice.reg[2] = 8;
@@ -77,9 +76,9 @@ static int easy_vectors(struct as_table_work *w, const struct as_form_case *one,
         at += more;
     }
     AS_TRY(as_table_cycles(w, bytes, at, &out, err));
-    if (out.status == ASSAY_METER_OK && out.cycles > 0)
+    if (out.status == AS_METER_OK && out.cycles > 0)
         AS_TRY(as_table_settle(w, bytes, at, &out, err));
-    if (out.status == ASSAY_METER_OK && out.cycles > 0 &&
+    if (out.status == AS_METER_OK && out.cycles > 0 &&
         t->each > DIFFERENT * out.cycles / t->copies) {
         t->hard_each = t->each;
         t->each = out.cycles / t->copies;
@@ -88,7 +87,7 @@ static int easy_vectors(struct as_table_work *w, const struct as_form_case *one,
 }
 
 int as_form_divisions(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
     const bool is_signed = strncmp(one->key, "idiv", 4) == 0;
     double each, chain;

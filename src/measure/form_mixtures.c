@@ -15,34 +15,34 @@
 #define FAST        0.85 /* port-cycles of an independent instance: less than a use */
 #define SLOWED_DOWN 1.01 /* as_timing_append ignores smaller ratios */
 
-static bool touches_general(const struct assay_form *form)
+static bool touches_general(const struct as_form *form)
 {
     bool touches = form->flags_read || form->flags_written;
 
     for (unsigned i = 0; i < form->operands; i++)
-        touches |= form->operand[i].kind == ASSAY_OPERAND_MEM ||
-                   (form->operand[i].kind == ASSAY_OPERAND_REG &&
-                    form->operand[i].file <= ASSAY_FILE_GPR64);
+        touches |=
+            form->operand[i].kind == AS_OPERAND_MEM ||
+            (form->operand[i].kind == AS_OPERAND_REG && form->operand[i].file <= AS_FILE_GPR64);
     return touches;
 }
 
-static bool touches_memory(const struct assay_form *form)
+static bool touches_memory(const struct as_form *form)
 {
-    bool touches = form->memories || form->insn_class == ASSAY_CLASS_PUSH ||
-                   form->insn_class == ASSAY_CLASS_POP;
+    bool touches =
+        form->memories || form->insn_class == AS_CLASS_PUSH || form->insn_class == AS_CLASS_POP;
 
     for (unsigned i = 0; i < form->operands; i++)
-        touches |= form->operand[i].kind == ASSAY_OPERAND_MEM;
+        touches |= form->operand[i].kind == AS_OPERAND_MEM;
     return touches;
 }
 
 /* Returns true if a form may use the resource. General-register forms do not use vector pipes and
  * vice versa, unless both are some of the same ports. */
-static bool probe_matters(const struct assay_form *form, const struct as_probe_rates *rates,
+static bool probe_matters(const struct as_form *form, const struct as_probe_rates *rates,
                           enum as_saturated probe)
 {
-    const bool is_vector = form->vector_b || form->isa == ASSAY_ISA_X87 ||
-                           form->isa == ASSAY_ISA_MMX || as_form_has_masks(form);
+    const bool is_vector = form->vector_b || form->isa == AS_ISA_X87 || form->isa == AS_ISA_MMX ||
+                           as_form_has_masks(form);
 
     switch (probe) {
     case AS_PROBE_ALU:
@@ -89,7 +89,7 @@ static bool is_too_fast(const struct as_timing *t, const struct as_probe_rates *
 /* Returns true if instances seem to use the resource. The opposite is certain at once: nothing
  * makes a kernel faster. */
 static bool is_slowed_down(const struct as_table_work *w, const struct as_mixture *m,
-                           const struct assay_cycles *cycles)
+                           const struct as_cycles *cycles)
 {
     return m->probe != AS_PROBE_SLOTS &&
            cycles->cycles > SLOWED_DOWN * w->rates.cycles[m->probe] * m->repeats;
@@ -97,10 +97,10 @@ static bool is_slowed_down(const struct as_table_work *w, const struct as_mixtur
 
 /* Measures one kernel and keeps the lower value. */
 static int try_mixture(struct as_table_work *w, const struct as_mixture *m, struct as_timing *t,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     uint8_t bytes[AS_MIXTURE_MOST_B];
-    struct assay_cycles cycles;
+    struct as_cycles cycles;
     double *mixed = &t->mixed[m->probe];
     const size_t size_b = as_mixture_build(m, bytes);
 
@@ -109,7 +109,7 @@ static int try_mixture(struct as_table_work *w, const struct as_mixture *m, stru
     AS_TRY(as_table_cycles(w, bytes, size_b, &cycles, err));
     if (is_slowed_down(w, m, &cycles))
         AS_TRY(as_table_settle(w, bytes, size_b, &cycles, err));
-    t->is_noisy |= cycles.status == ASSAY_METER_NOISY;
+    t->is_noisy |= cycles.status == AS_METER_NOISY;
     if (cycles.cycles > 0 && m->probe == AS_PROBE_SLOTS)
         cycles.cycles -= as_mixture_nops(m) * w->slot_cycles;
     if (cycles.cycles > 0 && (*mixed == 0 || cycles.cycles < *mixed))
@@ -120,7 +120,7 @@ static int try_mixture(struct as_table_work *w, const struct as_mixture *m, stru
 /* Measures a kernel; for nops the best of all lengths. Microcode shares no op cache line with its
  * neighbours, so the rest of a line does not belong to it. */
 static int measure_mixture(struct as_table_work *w, const struct as_mixture *m, struct as_timing *t,
-                           struct assay_error *err)
+                           struct as_error *err)
 {
     struct as_mixture with = *m;
     unsigned first, end;
@@ -139,11 +139,10 @@ static int measure_mixture(struct as_table_work *w, const struct as_mixture *m, 
 
 /* Returns true if a load waits for the stores of the kernel, whatever it reads (13 cycles on Zen
  * 5). It is not a use of a port. */
-static bool waits_for_stores(const struct assay_form *form)
+static bool waits_for_stores(const struct as_form *form)
 {
     for (unsigned i = 0; i < form->operands; i++)
-        if (form->operand[i].kind == ASSAY_OPERAND_MEM &&
-            form->operand[i].access & ASSAY_ACCESS_READ)
+        if (form->operand[i].kind == AS_OPERAND_MEM && form->operand[i].access & AS_ACCESS_READ)
             return true;
     return false;
 }
@@ -156,14 +155,14 @@ static bool is_store_kernel(enum as_saturated probe)
 static unsigned breakers_of(const struct as_form_case *one)
 {
     uint8_t bytes[4 * AS_ENCODE_B];
-    struct assay_code code;
-    struct assay_error err;
+    struct as_code code;
+    struct as_error err;
     const size_t n = as_form_breaker(one, bytes);
 
-    if (n == 0 || assay_decode(bytes, n, 0, &code, &err) < 0)
+    if (n == 0 || as_decode(bytes, n, 0, &code, &err) < 0)
         return 0;
     const unsigned insns = (unsigned)code.n;
-    assay_code_free(&code);
+    as_code_free(&code);
     return insns;
 }
 
@@ -190,9 +189,9 @@ static bool fit_instances(const struct as_table_work *w, struct as_timing *t,
 }
 
 int as_form_mixtures(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
-    const struct assay_form *form = assay_form_get(one->insn.form);
+    const struct as_form *form = as_form_get(one->insn.form);
 
     t->is_beside = w->rates.alu_has_vectors && touches_memory(form) && !form->vector_b;
     for (unsigned p = 0; p < AS_PROBES; p++) {

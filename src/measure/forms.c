@@ -15,21 +15,21 @@ enum { FORMS_MOST = 1 << 16 };
 
 /* ---- Variants -------------------------------------------------------------------------------- */
 
-static unsigned lea_parts(const struct assay_insn *insn)
+static unsigned lea_parts(const struct as_insn *insn)
 {
-    return (insn->base != ASSAY_REG_NONE ? 1u : 0) | (insn->index != ASSAY_REG_NONE ? 2u : 0) |
+    return (insn->base != AS_REG_NONE ? 1u : 0) | (insn->index != AS_REG_NONE ? 2u : 0) |
            (insn->scale > 1 ? 4u : 0) | (insn->disp || insn->wrap ? 8u : 0);
 }
 
 /* Returns the variant, 0 to 31: 0 plain, 1 indexed, 2 idiom of equal registers, 16 and above for
  * parts of lea. */
-static unsigned variant_of(const struct assay_insn *insn, const struct assay_form *form)
+static unsigned variant_of(const struct as_insn *insn, const struct as_form *form)
 {
-    if (form->insn_class == ASSAY_CLASS_LEA)
-        return 16 + (insn->base == ASSAY_REG_IP ? 8 : lea_parts(insn));
-    if (insn->bits & ASSAY_INSN_MEM && insn->index != ASSAY_REG_NONE)
+    if (form->insn_class == AS_CLASS_LEA)
+        return 16 + (insn->base == AS_REG_IP ? 8 : lea_parts(insn));
+    if (insn->bits & AS_INSN_MEM && insn->index != AS_REG_NONE)
         return 1;
-    return insn->bits & ASSAY_INSN_IDIOM ? 2 : 0;
+    return insn->bits & AS_INSN_IDIOM ? 2 : 0;
 }
 
 /* ---- Collection ---------------------------------------------------------------------------- */
@@ -38,7 +38,7 @@ int as_forms_init(struct as_form_list *list)
 {
     *list = (struct as_form_list){0};
     list->seen = as_calloc(FORMS_MOST, sizeof *list->seen);
-    return list->seen ? 0 : ASSAY_ERR_NOMEM;
+    return list->seen ? 0 : AS_ERR_NOMEM;
 }
 
 void as_forms_fini(struct as_form_list *list)
@@ -48,19 +48,19 @@ void as_forms_fini(struct as_form_list *list)
     list->seen = NULL;
 }
 
-static int add_form_case(struct as_form_list *list, const struct assay_insn *insn,
+static int add_form_case(struct as_form_list *list, const struct as_insn *insn,
                          const uint8_t *bytes)
 {
-    const struct assay_form *form = assay_form_get(insn->form);
+    const struct as_form *form = as_form_get(insn->form);
     const uint32_t bit = 1u << variant_of(insn, form);
     struct as_form_case one = {.n = insn->length, .insn = *insn};
 
-    if (insn->bits & ASSAY_INSN_INVALID || list->seen[insn->form] & bit)
+    if (insn->bits & AS_INSN_INVALID || list->seen[insn->form] & bit)
         return 0;
     list->seen[insn->form] |= bit;
     one.insn.address = 0;
     memcpy(one.bytes, bytes, insn->length);
-    assay_uarch_key(insn, one.key, sizeof one.key);
+    as_uarch_key(insn, one.key, sizeof one.key);
     /* Forms that differ in something without a key (a RIP-relative operand) are one line. */
     as_vec_foreach (&list->cases, there)
         if (strcmp(there->key, one.key) == 0)
@@ -70,13 +70,13 @@ static int add_form_case(struct as_form_list *list, const struct assay_insn *ins
 
 int as_forms_of_code(struct as_form_list *list, const uint8_t *bytes, size_t size_b)
 {
-    struct assay_code code;
-    struct assay_error err;
-    int rc = assay_decode(bytes, size_b, 0, &code, &err);
+    struct as_code code;
+    struct as_error err;
+    int rc = as_decode(bytes, size_b, 0, &code, &err);
 
     for (size_t i = 0; i < code.n && rc == 0; i++)
         rc = add_form_case(list, &code.insn[i], bytes + code.insn[i].address);
-    assay_code_free(&code);
+    as_code_free(&code);
     return rc;
 }
 
@@ -93,15 +93,15 @@ struct opcode_row {
 /* Decodes the buffer. Each instruction is followed by a possible immediate and by nops. */
 static void decode_row(struct opcode_row *row)
 {
-    struct assay_code code;
-    struct assay_error err;
+    struct as_code code;
+    struct as_error err;
 
     for (size_t at = 0; at + 15 <= row->n && row->rc == 0; at += 32) {
-        row->rc = assay_decode(row->bytes + at, 15, 0, &code, &err);
+        row->rc = as_decode(row->bytes + at, 15, 0, &code, &err);
         if (row->rc == 0 && code.n)
             row->rc = add_form_case(row->list, &code.insn[0], row->bytes + at);
         if (row->rc == 0)
-            assay_code_free(&code);
+            as_code_free(&code);
     }
     row->n = 0;
 }
@@ -227,7 +227,7 @@ int as_forms_of_decoder(struct as_form_list *list)
     struct opcode_row *row = as_calloc(1, sizeof *row);
 
     if (!row)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     row->list = list;
     for (unsigned map = 0; map < 4; map++)
         for (unsigned i = 0; i < 4; i++)
@@ -252,22 +252,22 @@ int as_forms_of_decoder(struct as_form_list *list)
 
 static bool is_vector_file(unsigned file)
 {
-    return file == ASSAY_FILE_XMM || file == ASSAY_FILE_YMM || file == ASSAY_FILE_ZMM;
+    return file == AS_FILE_XMM || file == AS_FILE_YMM || file == AS_FILE_ZMM;
 }
 
 static bool is_general_file(unsigned file)
 {
-    return file >= ASSAY_FILE_GPR8 && file <= ASSAY_FILE_GPR64;
+    return file >= AS_FILE_GPR8 && file <= AS_FILE_GPR64;
 }
 
 /* Returns the registers that an instruction uses implicitly. */
-static uint32_t implied(const struct assay_form *form)
+static uint32_t implied(const struct as_form *form)
 {
     const uint64_t used = form->implicit_read.word[0] | form->implicit_write.word[0];
     uint32_t mask = (uint32_t)(used & 0xffff);
 
     for (unsigned i = 0; i < form->operands; i++)
-        if (form->operand[i].kind == ASSAY_OPERAND_REG && form->operand[i].fixed &&
+        if (form->operand[i].kind == AS_OPERAND_REG && form->operand[i].fixed &&
             form->operand[i].fixed <= 16)
             mask |= 1u << (form->operand[i].fixed - 1);
     return mask;
@@ -296,30 +296,30 @@ static uint8_t general_target(uint32_t taken, unsigned number)
 
 unsigned as_form_copies(const struct as_form_case *one)
 {
-    const struct assay_form *form = assay_form_get(one->insn.form);
+    const struct as_form *form = as_form_get(one->insn.form);
     uint8_t left[7];
 
     for (unsigned i = 0; i < form->operands; i++) {
-        const struct assay_operand *o = &form->operand[i];
-        if (o->kind != ASSAY_OPERAND_REG || o->fixed || !(o->access & ASSAY_ACCESS_WRITE))
+        const struct as_operand *o = &form->operand[i];
+        if (o->kind != AS_OPERAND_REG || o->fixed || !(o->access & AS_ACCESS_WRITE))
             continue;
         if (is_general_file(o->file))
             return general_targets(implied(form), left);
-        if (o->file == ASSAY_FILE_MASK || o->file == ASSAY_FILE_MMX)
+        if (o->file == AS_FILE_MASK || o->file == AS_FILE_MMX)
             return 4;
     }
     return 8;
 }
 
-bool as_form_gathers(const struct assay_form *form)
+bool as_form_gathers(const struct as_form *form)
 {
-    return form->insn_class == ASSAY_CLASS_GATHER || form->insn_class == ASSAY_CLASS_SCATTER;
+    return form->insn_class == AS_CLASS_GATHER || form->insn_class == AS_CLASS_SCATTER;
 }
 
-bool as_form_has_masks(const struct assay_form *form)
+bool as_form_has_masks(const struct as_form *form)
 {
     for (unsigned i = 0; i < form->operands; i++)
-        if (form->operand[i].kind == ASSAY_OPERAND_REG && form->operand[i].file == ASSAY_FILE_MASK)
+        if (form->operand[i].kind == AS_OPERAND_REG && form->operand[i].file == AS_FILE_MASK)
             return true;
     return false;
 }
@@ -338,7 +338,7 @@ static size_t set_lanes(const struct as_form_case *one, uint8_t *out)
 size_t as_form_breaker(const struct as_form_case *one, uint8_t out[4 * AS_ENCODE_B])
 {
     static const char *const name[] = {"rax", "rcx", "rdx"}; /* registers that forms imply */
-    const struct assay_form *form = assay_form_get(one->insn.form);
+    const struct as_form *form = as_form_get(one->insn.form);
     const uint64_t both = form->implicit_read.word[0] & form->implicit_write.word[0];
     size_t at = 0;
 
@@ -346,7 +346,7 @@ size_t as_form_breaker(const struct as_form_case *one, uint8_t out[4 * AS_ENCODE
         return set_lanes(one, out);
     for (unsigned reg = 0; reg < 3; reg++) {
         char text[32];
-        if (!(both >> reg & 1) && !(reg == 2 && form->insn_class == ASSAY_CLASS_DIV))
+        if (!(both >> reg & 1) && !(reg == 2 && form->insn_class == AS_CLASS_DIV))
             continue;
         /* The upper half of the dividend is zero, so that the quotient fits. */
         if (reg == 2)
@@ -358,13 +358,13 @@ size_t as_form_breaker(const struct as_form_case *one, uint8_t out[4 * AS_ENCODE
     return at;
 }
 
-static uint8_t target_of(const struct assay_form *form, unsigned file, unsigned number)
+static uint8_t target_of(const struct as_form *form, unsigned file, unsigned number)
 {
     if (is_general_file(file))
         return general_target(implied(form), number);
-    return (uint8_t)(file == ASSAY_FILE_MASK  ? 1 + number % 4
-                     : file == ASSAY_FILE_MMX ? number % 4
-                                              : number % 8);
+    return (uint8_t)(file == AS_FILE_MASK  ? 1 + number % 4
+                     : file == AS_FILE_MMX ? number % 4
+                                           : number % 8);
 }
 
 static uint8_t source_of(unsigned file, unsigned nth)
@@ -377,12 +377,12 @@ static uint8_t source_of(unsigned file, unsigned nth)
 }
 
 /* Returns the bytes from the memory of one instance to that of the next. */
-static int32_t memory_step(const struct assay_form *form)
+static int32_t memory_step(const struct as_form *form)
 {
     int32_t step = 8;
 
     for (unsigned i = 0; i < form->operands; i++)
-        while (form->operand[i].kind == ASSAY_OPERAND_MEM && step < form->operand[i].width_b &&
+        while (form->operand[i].kind == AS_OPERAND_MEM && step < form->operand[i].width_b &&
                step < 64)
             step *= 2;
     return step;
@@ -390,49 +390,49 @@ static int32_t memory_step(const struct assay_form *form)
 
 /* Returns true for forms that change the x87 register stack. Copies leave it full or empty, and
  * each then takes an assist of more than 100 cycles. The assist is not a cost of the form. */
-static bool needs_stack(const struct assay_form *form)
+static bool needs_stack(const struct as_form *form)
 {
-    return form->traits & ASSAY_TRAIT_X87 && form->insn_class != ASSAY_CLASS_STATE;
+    return form->traits & AS_TRAIT_X87 && form->insn_class != AS_CLASS_STATE;
 }
 
 size_t as_form_instance(const struct as_form_case *one, unsigned number, int chained,
                         uint8_t out[AS_ENCODE_B])
 {
-    const struct assay_form *form = assay_form_get(one->insn.form);
-    const bool is_idiom = one->insn.bits & ASSAY_INSN_IDIOM;
+    const struct as_form *form = as_form_get(one->insn.form);
+    const bool is_idiom = one->insn.bits & AS_INSN_IDIOM;
     struct as_encode_choice choice = {.base = 3, .index = 10};
     unsigned sources = 0;
 
     if (needs_stack(form))
         return 0;
-    if (one->insn.base == ASSAY_REG_IP)
+    if (one->insn.base == AS_REG_IP)
         choice.base = AS_ENCODE_KEEP;
-    choice.sets_disp = form->insn_class != ASSAY_CLASS_LEA && one->insn.bits & ASSAY_INSN_MEM;
+    choice.sets_disp = form->insn_class != AS_CLASS_LEA && one->insn.bits & AS_INSN_MEM;
     /* Kernels load below and store above, and overlapping accesses wait. Instances are consecutive
      * as in arrays: Golden Cove does two loads of one bank per cycle, but only one store of two
      * lines. */
     choice.disp = 1024 + memory_step(form) * (int32_t)(number & 15);
-    for (unsigned i = 0; i < ASSAY_OPERANDS_MAX; i++) {
-        const struct assay_operand *o = &form->operand[i];
+    for (unsigned i = 0; i < AS_OPERANDS_MAX; i++) {
+        const struct as_operand *o = &form->operand[i];
         choice.reg[i] = AS_ENCODE_KEEP;
-        if ((int)i == chained && o->kind == ASSAY_OPERAND_ADDRESS) {
-            uint8_t *to = one->insn.base != ASSAY_REG_NONE ? &choice.base : &choice.index;
+        if ((int)i == chained && o->kind == AS_OPERAND_ADDRESS) {
+            uint8_t *to = one->insn.base != AS_REG_NONE ? &choice.base : &choice.index;
             *to = general_target(implied(form), 0);
         }
-        if (i >= form->operands || o->kind != ASSAY_OPERAND_REG || o->fixed)
+        if (i >= form->operands || o->kind != AS_OPERAND_REG || o->fixed)
             continue;
-        if (!is_general_file(o->file) && !is_vector_file(o->file) && o->file != ASSAY_FILE_MASK &&
-            o->file != ASSAY_FILE_MMX)
+        if (!is_general_file(o->file) && !is_vector_file(o->file) && o->file != AS_FILE_MASK &&
+            o->file != AS_FILE_MMX)
             continue;
-        if (as_form_gathers(form) && i > 1 && o->access & ASSAY_ACCESS_WRITE)
+        if (as_form_gathers(form) && i > 1 && o->access & AS_ACCESS_WRITE)
             choice.reg[i] = 11; /* a mask in a vector register */
-        else if (o->access & ASSAY_ACCESS_WRITE || is_idiom || (int)i == chained)
+        else if (o->access & AS_ACCESS_WRITE || is_idiom || (int)i == chained)
             choice.reg[i] = target_of(form, o->file, chained >= 0 ? 0 : number);
         else
             choice.reg[i] = source_of(o->file, sources++);
     }
     const size_t n = as_encode_again(one->bytes, one->n, &choice, out);
-    if (!n && form->isa == ASSAY_ISA_X87) { /* its operands are on a stack */
+    if (!n && form->isa == AS_ISA_X87) { /* its operands are on a stack */
         memcpy(out, one->bytes, one->n);
         return one->n;
     }

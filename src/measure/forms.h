@@ -12,10 +12,10 @@
 #include "machine/uarch.h"
 
 struct as_form_case {
-    char key[ASSAY_UARCH_KEY_B]; /* as in core tables */
+    char key[AS_UARCH_KEY_B]; /* as in core tables */
     uint8_t bytes[AS_ENCODE_B];
     uint8_t n;
-    struct assay_insn insn; /* decoded from `bytes`, at address 0 */
+    struct as_insn insn; /* decoded from `bytes`, at address 0 */
 };
 
 struct as_form_list {
@@ -36,9 +36,9 @@ int as_forms_of_decoder(struct as_form_list *list);
 unsigned as_form_copies(const struct as_form_case *one);
 /* Returns true for gathers and scatters. Code before each instance must set their indices and
  * mask. */
-bool as_form_gathers(const struct assay_form *form);
+bool as_form_gathers(const struct as_form *form);
 /* Returns true if the form reads or writes a mask register. */
-bool as_form_has_masks(const struct assay_form *form);
+bool as_form_has_masks(const struct as_form *form);
 /* Encodes instructions that set the implied registers of a form to independent values. Instances
  * then do not wait for each other. Returns the length in bytes; 0 for most forms. */
 size_t as_form_breaker(const struct as_form_case *one, uint8_t out[4 * AS_ENCODE_B]);

@@ -30,31 +30,31 @@ enum { PATIENCE_FIRST_MS = 100, PATIENCE_MS = 600, HURRY_MS = 20 };
 enum { SETTLE_MOST = 3 };
 #define LONG_CYCLES 60 /* longer forms are microcode or wait for memory: no mixtures */
 
-int as_table_cycles(struct as_table_work *w, const uint8_t *bytes, size_t n,
-                    struct assay_cycles *out, struct assay_error *err)
+int as_table_cycles(struct as_table_work *w, const uint8_t *bytes, size_t n, struct as_cycles *out,
+                    struct as_error *err)
 {
     if (w->made_up)
         w->made_up(bytes, n, out);
     else
-        AS_TRY(assay_meter_block(w->meter, bytes, n, ASSAY_METER_UNROLLED, out, err));
-    if (out->status != ASSAY_METER_OK && out->status != ASSAY_METER_NOISY)
+        AS_TRY(as_meter_block(w->meter, bytes, n, AS_METER_UNROLLED, out, err));
+    if (out->status != AS_METER_OK && out->status != AS_METER_NOISY)
         out->cycles = 0;
     return 0;
 }
 
 /* Noise only adds time, so the lowest value is used. */
-int as_table_settle(struct as_table_work *w, const uint8_t *bytes, size_t n,
-                    struct assay_cycles *out, struct assay_error *err)
+int as_table_settle(struct as_table_work *w, const uint8_t *bytes, size_t n, struct as_cycles *out,
+                    struct as_error *err)
 {
-    struct assay_cycles again;
+    struct as_cycles again;
 
     for (unsigned i = 0; i < SETTLE_MOST && out->cycles > 0; i++) {
         AS_TRY(as_table_cycles(w, bytes, n, &again, err));
         if (!(again.cycles > 0))
             return 0;
         const bool agree = fabs(again.cycles - out->cycles) <= SETTLED * out->cycles;
-        if (again.status == ASSAY_METER_OK &&
-            (again.cycles < out->cycles || out->status == ASSAY_METER_NOISY))
+        if (again.status == AS_METER_OK &&
+            (again.cycles < out->cycles || out->status == AS_METER_NOISY))
             *out = again;
         if (agree)
             return 0;
@@ -62,8 +62,8 @@ int as_table_settle(struct as_table_work *w, const uint8_t *bytes, size_t n,
     return 0;
 }
 
-int as_table_chain(struct as_table_work *w, const uint8_t *bytes, size_t n,
-                   struct assay_cycles *out, struct assay_error *err)
+int as_table_chain(struct as_table_work *w, const uint8_t *bytes, size_t n, struct as_cycles *out,
+                   struct as_error *err)
 {
     AS_TRY(as_table_cycles(w, bytes, n, out, err));
     const bool is_whole = out->cycles > 0.9 && fabs(out->cycles - round(out->cycles)) <=
@@ -74,14 +74,13 @@ int as_table_chain(struct as_table_work *w, const uint8_t *bytes, size_t n,
 /* ---- A form ---------------------------------------------------------------------------------- */
 
 static int measure_each(struct as_table_work *w, const struct as_form_case *one,
-                        struct as_timing *t, enum assay_meter_status *status,
-                        struct assay_error *err)
+                        struct as_timing *t, enum as_meter_status *status, struct as_error *err)
 {
     uint8_t bytes[5 * COPIES_MOST * AS_ENCODE_B];
-    struct assay_cycles cycles;
+    struct as_cycles cycles;
     size_t at = 0;
 
-    *status = ASSAY_METER_EXCLUDED;
+    *status = AS_METER_EXCLUDED;
     t->copies = as_form_copies(one);
     for (unsigned i = 0; i < t->copies; i++) {
         const size_t before = as_form_breaker(one, bytes + at);
@@ -92,27 +91,26 @@ static int measure_each(struct as_table_work *w, const struct as_form_case *one,
         at += n;
     }
     AS_TRY(as_table_cycles(w, bytes, at, &cycles, err));
-    if (cycles.status == ASSAY_METER_OK)
+    if (cycles.status == AS_METER_OK)
         AS_TRY(as_table_settle(w, bytes, at, &cycles, err));
     *status = cycles.status;
     t->each = t->copies ? cycles.cycles / t->copies : 0;
-    t->is_noisy = cycles.status == ASSAY_METER_NOISY;
+    t->is_noisy = cycles.status == AS_METER_NOISY;
     t->spread = cycles.cycles > 0 ? (cycles.high - cycles.low) / cycles.cycles : 0;
     return 0;
 }
 
 static int time_form(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
-                     enum assay_meter_status *status, struct assay_error *err)
+                     enum as_meter_status *status, struct as_error *err)
 {
     *t = (struct as_timing){0};
     AS_TRY(measure_each(w, one, t, status, err));
-    const bool can_be_used =
-        *status == ASSAY_METER_OK || (*status == ASSAY_METER_NOISY && !w->puts_off);
+    const bool can_be_used = *status == AS_METER_OK || (*status == AS_METER_NOISY && !w->puts_off);
     if (!can_be_used)
         return 0;
     AS_TRY(as_form_latencies(w, one, t, err));
     AS_TRY(as_form_divisions(w, one, t, err));
-    if (t->each <= LONG_CYCLES && assay_form_get(one->insn.form)->isa != ASSAY_ISA_MMX)
+    if (t->each <= LONG_CYCLES && as_form_get(one->insn.form)->isa != AS_ISA_MMX)
         AS_TRY(as_form_mixtures(w, one, t, err));
     return as_form_lateness(w, one, t, err);
 }
@@ -129,23 +127,23 @@ static void write_line(struct as_table_work *w, const struct as_form_case *one,
 }
 
 /* Measures one form and writes its line, unless it is postponed. */
-static int measure_form(struct as_table_work *w, struct as_form_case *one, struct assay_error *err)
+static int measure_form(struct as_table_work *w, struct as_form_case *one, struct as_error *err)
 {
     struct as_timing t;
-    enum assay_meter_status status;
+    enum as_meter_status status;
 
     AS_TRY(time_form(w, one, &t, &status, err));
     /* Contradictory figures are measured once more. */
-    if (status == ASSAY_METER_OK && as_timing_contradicts(&t, &w->rates))
+    if (status == AS_METER_OK && as_timing_contradicts(&t, &w->rates))
         AS_TRY(time_form(w, one, &t, &status, err));
-    const bool is_refused = status != ASSAY_METER_OK && status != ASSAY_METER_NOISY;
+    const bool is_refused = status != AS_METER_OK && status != AS_METER_NOISY;
     t.is_noisy |= w->is_doubted;
-    const bool is_noisy = status == ASSAY_METER_NOISY || t.is_noisy ||
+    const bool is_noisy = status == AS_METER_NOISY || t.is_noisy ||
                           (!is_refused && as_timing_contradicts(&t, &w->rates));
     if (is_noisy && w->puts_off)
         return 0;
     if (is_refused)
-        fprintf(w->lines, "# %s: %s\n", one->key, assay_meter_status_text(status));
+        fprintf(w->lines, "# %s: %s\n", one->key, as_meter_status_text(status));
     else
         write_line(w, one, &t);
     w->refused_n += is_refused;
@@ -187,24 +185,24 @@ static void forget_done(struct as_form_list *forms, const char *path)
 /* Returns true if a form gets a line. EVEX forms that VEX has too equal those and are left out. */
 static bool is_wanted(const struct as_form_case *one, bool given)
 {
-    const struct assay_form *form = assay_form_get(one->insn.form);
-    struct as_meter_block block;
+    const struct as_form *form = as_form_get(one->insn.form);
+    struct as_metered_block block;
 
-    if (one->n == 0 || (!given && (form->isa == ASSAY_ISA_OTHER || form->isa == ASSAY_ISA_AMX)))
+    if (one->n == 0 || (!given && (form->isa == AS_ISA_OTHER || form->isa == AS_ISA_AMX)))
         return false;
     if (!given && strstr(one->key, "{evex}") && form->vector_b < 64 && !as_form_gathers(form))
         return false;
     const int status = as_block_init(&block, one->bytes, one->n);
     as_block_fini(&block);
-    return status == ASSAY_METER_OK;
+    return status == AS_METER_OK;
 }
 
 double as_table_waited_s(const struct as_table_work *w)
 {
-    struct assay_meter_state state = {0};
+    struct as_meter_state state = {0};
 
     if (w->meter)
-        assay_meter_state_get(w->meter, &state);
+        as_meter_state_get(w->meter, &state);
     return w->waited_s + state.refused_s;
 }
 
@@ -220,7 +218,7 @@ static void be_patient(struct as_table_work *w, unsigned patience_ms)
 }
 
 static int measure_pass(struct as_table_work *w, unsigned patience_ms, const char *label,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     struct as_progress progress;
     uint64_t left = 0;
@@ -250,7 +248,7 @@ void as_table_want(struct as_table_work *w)
             one->n = 0;
 }
 
-int as_table_forms(struct as_table_work *w, struct assay_error *err)
+int as_table_forms(struct as_table_work *w, struct as_error *err)
 {
     as_table_want(w);
     /* External load on one form has often ended when all others are done. */
@@ -260,8 +258,8 @@ int as_table_forms(struct as_table_work *w, struct assay_error *err)
     return measure_pass(w, PATIENCE_MS, "repeating measurements with external load", err);
 }
 
-static int measure_all(struct as_table_work *w, struct assay_instruction_result *result,
-                       struct assay_error *err)
+static int measure_all(struct as_table_work *w, struct as_instruction_result *result,
+                       struct as_error *err)
 {
     int rc = as_table_core(w, result, err);
 
@@ -271,7 +269,7 @@ static int measure_all(struct as_table_work *w, struct assay_instruction_result 
     return rc;
 }
 
-static int collect_forms(struct as_table_work *w, struct assay_error *err)
+static int collect_forms(struct as_table_work *w, struct as_error *err)
 {
     int rc = as_forms_init(&w->forms);
 
@@ -282,40 +280,38 @@ static int collect_forms(struct as_table_work *w, struct assay_error *err)
     return rc < 0 ? as_error_nomem(err, "the forms of instructions") : 0;
 }
 
-static int store_table_doubt(struct assay_figures *figures, const char *text,
-                             struct assay_error *err)
+static int store_table_doubt(struct as_figures *figures, const char *text, struct as_error *err)
 {
-    assay_figures_drop_findings(figures, "instructions");
-    return *text ? assay_figures_add_finding(figures, "instructions", text, err) : 0;
+    as_figures_drop_findings(figures, "instructions");
+    return *text ? as_figures_add_finding(figures, "instructions", text, err) : 0;
 }
 
-int assay_measure_instructions(const struct assay_host *host,
-                               const struct assay_instruction_options *options,
-                               struct assay_instruction_result *result, struct assay_error *err)
+int as_measure_instructions(const struct as_host *host,
+                            const struct as_instruction_options *options,
+                            struct as_instruction_result *result, struct as_error *err)
 {
     struct as_table_work w = {
         .host = host,
         .options = options,
         .meter_options = {.cpu = -1, .samples = 32, .enough = 8, .patience_ms = PATIENCE_MS},
         .waited_most_s = WAITED_MOST_S};
-    struct assay_figure_group group = {.name = "instructions"};
+    struct as_figure_group group = {.name = "instructions"};
     struct as_group_time time_of = {.began_ns = as_monotonic_ns()};
     char part[PATH_MAX];
     int rc = collect_forms(&w, err);
 
-    *result = (struct assay_instruction_result){0};
+    *result = (struct as_instruction_result){0};
     snprintf(part, sizeof part, "%s.part", options->path);
     if (rc == 0) {
         forget_done(&w.forms, part);
         w.lines = fopen(part, "ae");
         if (!w.lines)
-            rc =
-                as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", part, strerror(errno));
+            rc = as_error_set(err, AS_ERR_IO, "%s: cannot be written: %s", part, strerror(errno));
     }
     if (rc == 0 && options->figures)
         rc = as_group_begin(options->figures, &group, err);
     if (rc == 0)
-        rc = assay_meter_new(&w.meter_options, &w.meter, err);
+        rc = as_meter_new(&w.meter_options, &w.meter, err);
     if (rc == 0)
         rc = measure_all(&w, result, err);
     if (w.lines)
@@ -335,7 +331,7 @@ int assay_measure_instructions(const struct assay_host *host,
     result->measured_n = w.measured_n;
     result->refused_n = w.refused_n;
     result->noisy_n = w.noisy_n;
-    assay_meter_free(&w.meter);
+    as_meter_free(&w.meter);
     as_forms_fini(&w.forms);
     return rc;
 }

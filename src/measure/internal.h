@@ -18,25 +18,25 @@
 #define AS_METER_RIP     (AS_METER_CODE + UINT64_C(0x10000000))
 #define AS_METER_SEGMENT UINT64_C(0x30000800)
 /* Value of each word of the pages that blocks touch: an address that can be mapped itself. */
-#define AS_METER_FILL  UINT64_C(0x20000800)
-#define AS_METER_PAGES 1024
-#define AS_METER_INSNS 1024
+#define AS_METER_FILL      UINT64_C(0x20000800)
+#define AS_METER_PAGES_MAX 1024
+#define AS_METER_INSNS     1024
 
-struct as_meter_block {
+struct as_metered_block {
     const uint8_t *bytes;
     size_t size_b;
-    struct assay_code code; /* addresses from 0 */
-    uint16_t *rip;          /* by instruction: offset of its RIP-relative displacement; 0: none */
-    uint64_t *target;       /* by instruction: the RIP-relative target */
-    uint32_t general;       /* bit set of the general registers in use */
-    uint32_t lane_masks;    /* bit set of the vector registers with lane masks in their sign bits */
+    struct as_code code; /* addresses from 0 */
+    uint16_t *rip;       /* by instruction: offset of its RIP-relative displacement; 0: none */
+    uint64_t *target;    /* by instruction: the RIP-relative target */
+    uint32_t general;    /* bit set of the general registers in use */
+    uint32_t lane_masks; /* bit set of the vector registers with lane masks in their sign bits */
     bool uses_x87, uses_segment;
     bool is_wide; /* it has operations of 64 bytes */
 };
 
 /* Decodes a block. Returns OK, UNDECODED or EXCLUDED, or NOMEM. Always call as_block_fini. */
-int as_block_init(struct as_meter_block *block, const uint8_t *bytes, size_t size_b);
-void as_block_fini(struct as_meter_block *block);
+int as_block_init(struct as_metered_block *block, const uint8_t *bytes, size_t size_b);
+void as_block_fini(struct as_metered_block *block);
 
 /* Extensions of this CPU that decide the register width. */
 struct as_widths {
@@ -57,8 +57,7 @@ struct as_meter_slots {
 
 /* Encoded code that is the same for all blocks. */
 struct as_meter_frame;
-int as_frame_new(const struct as_widths *widths, struct as_meter_frame **out,
-                 struct assay_error *err);
+int as_frame_new(const struct as_widths *widths, struct as_meter_frame **out, struct as_error *err);
 void as_frame_free(struct as_meter_frame **frame);
 
 struct as_shape {
@@ -70,7 +69,7 @@ struct as_shape {
 
 /* Writes a function at `*at` in the code area of the child and moves `*at` behind it. Returns the
  * function, or NULL if it does not fit. It runs in the child, so it does not allocate. */
-void (*as_frame_emit(const struct as_meter_frame *frame, const struct as_meter_block *block,
+void (*as_frame_emit(const struct as_meter_frame *frame, const struct as_metered_block *block,
                      const struct as_shape *shape, uint8_t **at))(void);
 
 /* ---- Child (child.c) ------------------------------------------------------------------------- */
@@ -78,16 +77,16 @@ void (*as_frame_emit(const struct as_meter_frame *frame, const struct as_meter_b
 #define AS_METER_SAMPLES 1024
 
 struct as_child {
-    const struct assay_meter_work *work; /* measured instead of a block unless NULL */
-    const struct as_meter_block *block;
+    const struct as_meter_work *work; /* measured instead of a block unless NULL */
+    const struct as_metered_block *block;
     const struct as_meter_frame *frame;
-    enum assay_meter_mode mode;
+    enum as_meter_mode mode;
     struct as_gate gate;
     struct as_counter *counter; /* NULL: chains are the clock */
     unsigned samples, enough, page_n, limit_ms;
     int memory; /* file with `page_n` pages */
     int cpu;
-    struct assay_cycles *result;     /* shared with the parent */
+    struct as_cycles *result;        /* shared with the parent */
     struct as_sample_series *series; /* shared with the parent, so the child need not allocate */
 };
 
@@ -112,11 +111,11 @@ bool as_series_is_disturbed(const struct as_sample_series *series, unsigned refu
 /* Computes the figures of `out` from a series. Uses the clean samples if there are at least
  * `wanted` / 4; otherwise uses all samples and sets status NOISY. */
 void as_series_estimate(const struct as_sample_series *series, unsigned wanted,
-                        struct assay_cycles *out);
+                        struct as_cycles *out);
 
 /* Sets the max time of one block in ms. */
-void as_meter_be_patient(struct assay_meter *meter, unsigned patience_ms);
+void as_meter_be_patient(struct as_meter *meter, unsigned patience_ms);
 /* Sets the cycle counter, which must outlive the meter; NULL: chains are the clock. */
-void as_meter_count_by(struct assay_meter *meter, struct as_counter *counter);
+void as_meter_count_by(struct as_meter *meter, struct as_counter *counter);
 
 #endif

@@ -34,14 +34,14 @@ unsigned as_width_b(enum as_width width, unsigned element_b)
     return width == AS_WIDTH_SCALAR ? element_b : 8u << width;
 }
 
-const char *as_stream_name(enum as_stream stream)
+const char *as_stream_name(enum as_stream_kernel stream)
 {
     static const char *const name[] = {"read", "write", "copy", "triad"};
     assert((unsigned)stream < sizeof name / sizeof *name);
     return name[stream];
 }
 
-unsigned as_stream_moved(enum as_stream stream)
+unsigned as_stream_moved(enum as_stream_kernel stream)
 {
     static const unsigned moved[] = {1, 1, 2, 3};
     assert((unsigned)stream < sizeof moved / sizeof *moved);
@@ -86,7 +86,7 @@ static void write_triad(struct writer *w, unsigned reg, unsigned at)
     write_store(w, reg, at);
 }
 
-static void write_step(struct writer *w, enum as_stream stream, unsigned reg, unsigned at)
+static void write_step(struct writer *w, enum as_stream_kernel stream, unsigned reg, unsigned at)
 {
     switch (stream) {
     case AS_STREAM_READ:
@@ -144,8 +144,8 @@ static void end_passes(struct as_assembly *a, unsigned step_b, size_t inner, siz
     as_assembly_jump_back(a, outer);
 }
 
-int as_kernel_stream(const struct as_kernel_host *host, enum as_stream stream, bool nontemporal,
-                     struct as_kernel *kernel, struct assay_error *err)
+int as_kernel_stream(const struct as_kernel_host *host, enum as_stream_kernel stream,
+                     bool nontemporal, struct as_kernel *kernel, struct as_error *err)
 {
     static const char *const reg[] = {"xmm", "xmm", "ymm", "zmm"};
     struct writer w = {.v = host->vex ? "v" : "",
@@ -168,7 +168,7 @@ int as_kernel_stream(const struct as_kernel_host *host, enum as_stream stream, b
     return as_kernel_open(&w.assembly, kernel, err);
 }
 
-int as_kernel_stride(unsigned stride_b, struct as_kernel *kernel, struct assay_error *err)
+int as_kernel_stride(unsigned stride_b, struct as_kernel *kernel, struct as_error *err)
 {
     struct as_assembly a = {.n = 0};
     size_t inner;
@@ -200,12 +200,12 @@ static void write_gather(struct as_assembly *a, enum as_width widest)
 }
 
 int as_kernel_gather(const struct as_kernel_host *host, bool gathers, struct as_kernel *kernel,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
     struct as_assembly a = {.n = 0};
 
     if (gathers && !host->avx2)
-        return as_error_set(err, ASSAY_ERR_UNSUPPORTED, "measuring: this CPU has no gathers");
+        return as_error_set(err, AS_ERR_UNSUPPORTED, "measuring: this CPU has no gathers");
     as_assembly_line(&a, "lea rsi,m64[rsi+rcx*4]");
     as_assembly_line(&a, "neg rcx");
     const size_t outer = as_assembly_label(&a);
@@ -254,7 +254,7 @@ void as_chase_thread(uint8_t *area, size_t n, size_t apart_b, uint32_t *order)
     }
 }
 
-int as_kernel_chase(struct as_kernel *kernel, struct assay_error *err)
+int as_kernel_chase(struct as_kernel *kernel, struct as_error *err)
 {
     struct as_assembly a = {.n = 0};
 

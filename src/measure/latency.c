@@ -37,7 +37,7 @@ struct curve {
 };
 
 static int measure_curve(struct as_rig *rig, const struct as_job *job, struct as_bench *bench,
-                         struct curve *curve, struct assay_error *err)
+                         struct curve *curve, struct as_error *err)
 {
     const size_t most_b = bench->part[0].n;
     uint32_t *order = as_malloc(most_b / LINE_B * sizeof *order);
@@ -60,8 +60,8 @@ static int measure_curve(struct as_rig *rig, const struct as_job *job, struct as
             break;
         curve->x[curve->n] = (double)(lines * LINE_B);
         curve->y[curve->n] = trials->best_s / 64 * 1e9;
-        const struct assay_figure_point point = {job->name, curve->x[curve->n], curve->y[curve->n]};
-        rc = assay_figures_add_point(rig->figures, &point, err);
+        const struct as_figure_point point = {job->name, curve->x[curve->n], curve->y[curve->n]};
+        rc = as_figures_add_point(rig->figures, &point, err);
         curve->n++;
     }
     as_kernel_close(&kernel);
@@ -99,7 +99,7 @@ static const struct as_plateau *plateau_of(const struct as_plateau *plateau, siz
 
 /* Without a plateau, stores the point at two thirds of the level as noisy. */
 static int store_latency_without_plateau(struct as_rig *rig, const struct curve *curve,
-                                         const char *name, unsigned level, struct assay_error *err)
+                                         const char *name, unsigned level, struct as_error *err)
 {
     const double wanted = level ? (double)rig->cache_b[level] * 2 / 3 : curve->x[curve->n - 1];
     size_t nearest = 0;
@@ -114,13 +114,13 @@ static int store_latency_without_plateau(struct as_rig *rig, const struct curve 
              "%s: the latency has no plateau that ends near %s; the figure is that of %.0f KiB",
              name, level ? "the size that the CPU reports for this cache" : "the largest area",
              curve->x[nearest] / 1024);
-    AS_TRY(assay_figures_add_finding(rig->figures, name, text, err));
+    AS_TRY(as_figures_add_finding(rig->figures, name, text, err));
     return as_rig_keep(rig, name, curve->y[nearest], "ns", &trials, err);
 }
 
 /* Reports a plateau that matches no cache: the share of another tenant, or a wrong size. */
 static int flag_strange(struct as_rig *rig, const struct as_job *job, const struct as_plateau *p,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     char text[256];
 
@@ -128,12 +128,12 @@ static int flag_strange(struct as_rig *rig, const struct as_job *job, const stru
         text, sizeof text,
         "%s: the latency is flat (%.1f ns) up to %.0f KiB, where no cache of that size is reported",
         job->name, p->value, p->last_b / 1024);
-    return assay_figures_add_finding(rig->figures, job->name, text, err);
+    return as_figures_add_finding(rig->figures, job->name, text, err);
 }
 
 /* Reports that the usable size of the level is that of the plateau, not that of the CPU. */
 static int emit_share(struct as_rig *rig, const char *name, const struct as_plateau *p,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
     char text[256];
 
@@ -142,7 +142,7 @@ static int emit_share(struct as_rig *rig, const char *name, const struct as_plat
              " KiB: that is the part of this cache that this machine has, or that its pages do not "
              "collide in",
              name, p->value, p->last_b / 1024, rig->cache_b[p->level] / 1024);
-    return assay_figures_add_finding(rig->figures, name, text, err);
+    return as_figures_add_finding(rig->figures, name, text, err);
 }
 
 /* Sets the cache sizes. Small pages miss translations before a cache ends, so their sizes are those
@@ -157,7 +157,7 @@ static void sizes_for(const struct as_rig *rig, const struct as_job *job,
 }
 
 static int store_level_latencies(struct as_rig *rig, const struct as_job *job,
-                                 const struct curve *curve, struct assay_error *err)
+                                 const struct curve *curve, struct as_error *err)
 {
     struct as_plateau plateau[AS_PLATEAUS_MOST];
     const size_t n = as_plateaus_find(curve->x, curve->y, curve->n, plateau);
@@ -171,7 +171,7 @@ static int store_level_latencies(struct as_rig *rig, const struct as_job *job,
             continue;
         const struct as_plateau *p = plateau_of(plateau, n, (int)level);
         snprintf(name, sizeof name, "latency.%s%s", as_level_name(level), strchr(job->name, '.'));
-        assay_figures_drop_findings(rig->figures, name);
+        as_figures_drop_findings(rig->figures, name);
         if (p) {
             const struct as_trials trials = trials_of(curve, p);
             AS_TRY(as_rig_keep(rig, name, p->value, "ns", &trials, err));
@@ -187,7 +187,7 @@ static int store_level_latencies(struct as_rig *rig, const struct as_job *job,
     return 0;
 }
 
-int as_job_latency(struct as_rig *rig, const struct as_job *job, struct assay_error *err)
+int as_job_latency(struct as_rig *rig, const struct as_job *job, struct as_error *err)
 {
     const struct as_scope one = {.name = "core", .cpu = rig->core, .n = 1};
     const size_t most_b = largest_b(rig) / LINE_B * LINE_B;
@@ -196,8 +196,8 @@ int as_job_latency(struct as_rig *rig, const struct as_job *job, struct assay_er
 
     if (!curve)
         return as_error_nomem(err, "the curve of latency");
-    assay_figures_drop_curve(rig->figures, job->name);
-    assay_figures_drop_findings(rig->figures, job->name);
+    as_figures_drop_curve(rig->figures, job->name);
+    as_figures_drop_findings(rig->figures, job->name);
     int rc = as_bench_open(rig, &one, 1, most_b, job->pages, &bench, err);
     if (rc == 0)
         rc = measure_curve(rig, job, bench, curve, err);

@@ -23,12 +23,12 @@
 enum { CANARIES = 16, CALM_CANARIES = 12, LOOKS = 4 };
 
 struct as_meter_shared {
-    struct assay_cycles result;
+    struct as_cycles result;
     struct as_sample_series series;
 };
 
-struct assay_meter {
-    struct assay_meter_options options;
+struct as_meter {
+    struct as_meter_options options;
     struct as_meter_frame *frame;
     struct as_gate gate;
     struct as_counter pmu, *counter; /* NULL: chains are the clock; `uncounted` says why */
@@ -46,19 +46,19 @@ struct assay_meter {
 static const struct {
     const char *word, *sentence;
 } status_texts[] = {
-#define STATUS_TEXT(name, word, sentence) [ASSAY_METER_##name] = {word, sentence},
-    ASSAY_METER_STATUS_LIST(STATUS_TEXT)
+#define STATUS_TEXT(name, word, sentence) [AS_METER_##name] = {word, sentence},
+    AS_METER_STATUS_LIST(STATUS_TEXT)
 #undef STATUS_TEXT
 };
 
-const char *assay_meter_status_word(enum assay_meter_status status)
+const char *as_meter_status_word(enum as_meter_status status)
 {
-    return status < ASSAY_METER_STATUS_COUNT ? status_texts[status].word : "?";
+    return status < AS_METER_STATUS_COUNT ? status_texts[status].word : "?";
 }
 
-const char *assay_meter_status_text(enum assay_meter_status status)
+const char *as_meter_status_text(enum as_meter_status status)
 {
-    return status < ASSAY_METER_STATUS_COUNT ? status_texts[status].sentence : "?";
+    return status < AS_METER_STATUS_COUNT ? status_texts[status].sentence : "?";
 }
 
 /* ---- CPUs ---------------------------------------------------------------------------------- */
@@ -75,7 +75,7 @@ static int cpu_behind(const cpu_set_t *set, int cpu)
 }
 
 /* Runs `work` on a CPU and restores the affinity. */
-static void work_on(int cpu, void (*work)(struct assay_meter *), struct assay_meter *meter)
+static void work_on(int cpu, void (*work)(struct as_meter *), struct as_meter *meter)
 {
     cpu_set_t before, one;
 
@@ -90,32 +90,31 @@ static void work_on(int cpu, void (*work)(struct assay_meter *), struct assay_me
     }
 }
 
-static void calibrate_here(struct assay_meter *meter)
+static void calibrate_here(struct as_meter *meter)
 {
     as_gate_calibrate(&meter->gate, 60);
 }
 
 static unsigned passes_here_n; /* of the last call of count_passes */
 
-static void count_passes(struct assay_meter *meter)
+static void count_passes(struct as_meter *meter)
 {
     passes_here_n = as_gate_passes(&meter->gate, CANARIES);
 }
 
 /* Chooses the calmest of the first few CPUs. All CPUs are compared to the best canary of any. */
-static int choose_cpu(struct assay_meter *meter, struct assay_error *err)
+static int choose_cpu(struct as_meter *meter, struct as_error *err)
 {
     cpu_set_t set;
     unsigned best = 0;
 
     if (sched_getaffinity(0, sizeof set, &set) < 0 || CPU_COUNT(&set) == 0)
-        return as_error_set(err, ASSAY_ERR_IO, "measuring: no CPU may be used: %s",
-                            strerror(errno));
+        return as_error_set(err, AS_ERR_IO, "measuring: no CPU may be used: %s", strerror(errno));
     meter->may_switch = meter->options.cpu < 0 && CPU_COUNT(&set) > 1;
     meter->cpu = meter->options.cpu >= 0 ? meter->options.cpu : cpu_behind(&set, 0);
     if (!CPU_ISSET((size_t)meter->cpu, &set))
-        return as_error_set(err, ASSAY_ERR_USAGE,
-                            "measuring: CPU %d may not be used by this process", meter->cpu);
+        return as_error_set(err, AS_ERR_USAGE, "measuring: CPU %d may not be used by this process",
+                            meter->cpu);
     work_on(meter->cpu, calibrate_here, meter);
     if (!meter->may_switch)
         return 0;
@@ -135,7 +134,7 @@ static int choose_cpu(struct assay_meter *meter, struct assay_error *err)
 }
 
 /* Changes to one of the next CPUs if more canaries pass there. */
-static void switch_cpu(struct assay_meter *meter)
+static void switch_cpu(struct as_meter *meter)
 {
     cpu_set_t set;
 
@@ -157,11 +156,11 @@ static void switch_cpu(struct assay_meter *meter)
 
 /* ---- Creation ------------------------------------------------------------------------------ */
 
-static int make_memory(struct assay_meter *meter, struct assay_error *err)
+static int make_memory(struct as_meter *meter, struct as_error *err)
 {
     meter->memory = memfd_create("assay-meter", MFD_CLOEXEC);
     if (meter->memory < 0 || ftruncate(meter->memory, (off_t)meter->options.page_n * 4096) < 0)
-        return as_error_set(err, ASSAY_ERR_IO, "measuring: no memory for the data of blocks: %s",
+        return as_error_set(err, AS_ERR_IO, "measuring: no memory for the data of blocks: %s",
                             strerror(errno));
     void *shared = mmap(NULL, sizeof *meter->shared, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -171,10 +170,10 @@ static int make_memory(struct assay_meter *meter, struct assay_error *err)
     return 0;
 }
 
-int assay_meter_new(const struct assay_meter_options *options, struct assay_meter **out,
-                    struct assay_error *err)
+int as_meter_new(const struct as_meter_options *options, struct as_meter **out,
+                 struct as_error *err)
 {
-    struct assay_meter *meter = as_calloc(1, sizeof *meter);
+    struct as_meter *meter = as_calloc(1, sizeof *meter);
     struct as_widths widths;
     int rc;
 
@@ -182,7 +181,7 @@ int assay_meter_new(const struct assay_meter_options *options, struct assay_mete
     if (!meter)
         return as_error_nomem(err, "the meter of this processor");
     meter->memory = -1;
-    meter->options = options ? *options : (struct assay_meter_options){.cpu = -1};
+    meter->options = options ? *options : (struct as_meter_options){.cpu = -1};
     meter->options.samples = meter->options.samples ? meter->options.samples : 120;
     meter->options.page_n = meter->options.page_n ? meter->options.page_n : 8;
     meter->options.patience_ms = meter->options.patience_ms ? meter->options.patience_ms : 3000;
@@ -193,26 +192,26 @@ int assay_meter_new(const struct assay_meter_options *options, struct assay_mete
     if (rc == 0)
         rc = choose_cpu(meter, err);
     if (rc < 0)
-        assay_meter_free(out);
+        as_meter_free(out);
     else if (as_counter_find(&meter->pmu, as_gate_cycles(&meter->gate), meter->uncounted,
                              sizeof meter->uncounted))
         meter->counter = &meter->pmu;
     return rc;
 }
 
-void as_meter_count_by(struct assay_meter *meter, struct as_counter *counter)
+void as_meter_count_by(struct as_meter *meter, struct as_counter *counter)
 {
     meter->counter = counter;
 }
 
-void as_meter_be_patient(struct assay_meter *meter, unsigned patience_ms)
+void as_meter_be_patient(struct as_meter *meter, unsigned patience_ms)
 {
     meter->options.patience_ms = patience_ms;
 }
 
-void assay_meter_free(struct assay_meter **meter)
+void as_meter_free(struct as_meter **meter)
 {
-    struct assay_meter *m = *meter;
+    struct as_meter *m = *meter;
 
     if (!m)
         return;
@@ -225,9 +224,9 @@ void assay_meter_free(struct assay_meter **meter)
     *meter = NULL;
 }
 
-void assay_meter_state_get(const struct assay_meter *meter, struct assay_meter_state *out)
+void as_meter_state_get(const struct as_meter *meter, struct as_meter_state *out)
 {
-    *out = (struct assay_meter_state){
+    *out = (struct as_meter_state){
         .cpu = meter->cpu,
         .clock = meter->counter ? "pmu" : "chain",
         .uncounted = meter->counter ? "" : meter->uncounted,
@@ -241,7 +240,7 @@ void assay_meter_state_get(const struct assay_meter *meter, struct assay_meter_s
 
 /* ---- A block --------------------------------------------------------------------------------- */
 
-static int fill_memory(const struct assay_meter *meter, struct assay_error *err)
+static int fill_memory(const struct as_meter *meter, struct as_error *err)
 {
     uint64_t page[512];
 
@@ -249,41 +248,39 @@ static int fill_memory(const struct assay_meter *meter, struct assay_error *err)
         page[i] = AS_METER_FILL;
     for (unsigned i = 0; i < meter->options.page_n; i++)
         if (pwrite(meter->memory, page, sizeof page, (off_t)i * 4096) != (ssize_t)sizeof page)
-            return as_error_set(err, ASSAY_ERR_IO, "measuring: cannot write to memory: %s",
+            return as_error_set(err, AS_ERR_IO, "measuring: cannot write to memory: %s",
                                 strerror(errno));
     return 0;
 }
 
 /* Runs a child. Signals are blocked until it has its own handlers, so it inherits none. */
-static int run_child(struct assay_meter *meter, const struct as_child *child,
-                     struct assay_error *err)
+static int run_child(struct as_meter *meter, const struct as_child *child, struct as_error *err)
 {
-    struct assay_cycles *result = &meter->shared->result;
+    struct as_cycles *result = &meter->shared->result;
     int end;
 
-    result->status = ASSAY_METER_TIMEOUT;
+    result->status = AS_METER_TIMEOUT;
     AS_TRY(fill_memory(meter, err));
     const pid_t pid = fork();
     if (pid == 0)
         as_child_run(child);
     if (pid < 0)
-        return as_error_set(err, ASSAY_ERR_IO, "measuring: no process can be started: %s",
+        return as_error_set(err, AS_ERR_IO, "measuring: no process can be started: %s",
                             strerror(errno));
     while (waitpid(pid, &end, 0) < 0)
         if (errno != EINTR)
-            return as_error_set(err, ASSAY_ERR_IO, "measuring: lost its process: %s",
-                                strerror(errno));
+            return as_error_set(err, AS_ERR_IO, "measuring: lost its process: %s", strerror(errno));
     if (WIFSIGNALED(end) && WTERMSIG(end) != SIGALRM) {
-        result->status = ASSAY_METER_FAULTING;
+        result->status = AS_METER_FAULTING;
         result->signal = WTERMSIG(end);
     }
     return 0;
 }
 
-static int attempt(struct assay_meter *meter, const struct as_child *what, unsigned limit_ms,
-                   struct assay_error *err)
+static int attempt(struct as_meter *meter, const struct as_child *what, unsigned limit_ms,
+                   struct as_error *err)
 {
-    struct assay_cycles *result = &meter->shared->result;
+    struct as_cycles *result = &meter->shared->result;
     struct as_child child = *what;
 
     child.frame = meter->frame;
@@ -297,12 +294,12 @@ static int attempt(struct assay_meter *meter, const struct as_child *what, unsig
     child.cpu = meter->cpu;
     child.result = result;
     child.series = &meter->shared->series;
-    *result = (struct assay_cycles){0};
+    *result = (struct as_cycles){0};
     meter->shared->series.n = 0;
     meter->shared->series.refused_ns = 0;
     AS_TRY(run_child(meter, &child, err));
     meter->refused_ns += meter->shared->series.refused_ns;
-    if (result->status != ASSAY_METER_OK)
+    if (result->status != AS_METER_OK)
         return 0;
     as_gate_learn(&meter->gate, &meter->shared->series);
     as_series_estimate(&meter->shared->series, meter->options.samples, result);
@@ -313,32 +310,31 @@ static int attempt(struct assay_meter *meter, const struct as_child *what, unsig
 }
 
 /* Returns true if the second attempt is better than the first. */
-static bool is_better(const struct assay_cycles *a, const struct assay_cycles *b)
+static bool is_better(const struct as_cycles *a, const struct as_cycles *b)
 {
     if (a->status != b->status)
-        return b->status == ASSAY_METER_TIMEOUT || a->status == ASSAY_METER_OK;
+        return b->status == AS_METER_TIMEOUT || a->status == AS_METER_OK;
     return a->sample_n > b->sample_n;
 }
 
-static int measure_patiently(struct assay_meter *meter, const struct as_child *what,
-                             struct assay_cycles *out, struct assay_error *err)
+static int measure_patiently(struct as_meter *meter, const struct as_child *what,
+                             struct as_cycles *out, struct as_error *err)
 {
     const int64_t until_ns =
         as_monotonic_ns() + (int64_t)meter->options.patience_ms * INT64_C(1000000);
 
-    out->status = ASSAY_METER_TIMEOUT;
+    out->status = AS_METER_TIMEOUT;
     for (;;) {
         const int64_t left_ms = (until_ns - as_monotonic_ns()) / 1000000;
         if (left_ms <= 0)
             return 0;
         AS_TRY(attempt(meter, what, left_ms < ATTEMPT_MS ? (unsigned)left_ms : ATTEMPT_MS, err));
-        const struct assay_cycles *result = &meter->shared->result;
+        const struct as_cycles *result = &meter->shared->result;
         if (is_better(result, out))
             *out = *result;
-        if (result->status == ASSAY_METER_OK)
+        if (result->status == AS_METER_OK)
             meter->core_per_tick = result->core_per_tick;
-        const bool is_over =
-            result->status != ASSAY_METER_NOISY && result->status != ASSAY_METER_TIMEOUT;
+        const bool is_over = result->status != AS_METER_NOISY && result->status != AS_METER_TIMEOUT;
         /* Also after success, so that the next block need not wait as long. */
         if (!is_over || as_series_is_disturbed(&meter->shared->series, result->noisy_n))
             switch_cpu(meter);
@@ -347,23 +343,23 @@ static int measure_patiently(struct assay_meter *meter, const struct as_child *w
     }
 }
 
-int assay_meter_block(struct assay_meter *meter, const uint8_t *bytes, size_t size_b,
-                      enum assay_meter_mode mode, struct assay_cycles *out, struct assay_error *err)
+int as_meter_block(struct as_meter *meter, const uint8_t *bytes, size_t size_b,
+                   enum as_meter_mode mode, struct as_cycles *out, struct as_error *err)
 {
-    struct as_meter_block block;
+    struct as_metered_block block;
     const struct as_child what = {.block = &block, .mode = mode};
     int rc = as_block_init(&block, bytes, size_b);
 
-    *out = (struct assay_cycles){0};
-    if (rc == ASSAY_METER_OK && block.uses_segment) {
+    *out = (struct as_cycles){0};
+    if (rc == AS_METER_OK && block.uses_segment) {
         struct as_widths widths;
         as_widths_read(&widths);
-        rc = widths.fsgsbase ? ASSAY_METER_OK : ASSAY_METER_EXCLUDED;
+        rc = widths.fsgsbase ? AS_METER_OK : AS_METER_EXCLUDED;
     }
     if (rc < 0)
         rc = as_error_nomem(err, "a block of instructions");
-    else if (rc != ASSAY_METER_OK)
-        out->status = (enum assay_meter_status)rc;
+    else if (rc != AS_METER_OK)
+        out->status = (enum as_meter_status)rc;
     else
         rc = measure_patiently(meter, &what, out, err);
     out->insn_n = (unsigned)block.code.n;
@@ -371,11 +367,11 @@ int assay_meter_block(struct assay_meter *meter, const uint8_t *bytes, size_t si
     return rc < 0 ? rc : 0;
 }
 
-int assay_meter_work(struct assay_meter *meter, const struct assay_meter_work *work,
-                     struct assay_cycles *out, struct assay_error *err)
+int as_meter_work(struct as_meter *meter, const struct as_meter_work *work, struct as_cycles *out,
+                  struct as_error *err)
 {
     const struct as_child what = {.work = work};
 
-    *out = (struct assay_cycles){0};
+    *out = (struct as_cycles){0};
     return measure_patiently(meter, &what, out, err);
 }

@@ -20,7 +20,7 @@ size_t as_rig_part_scopes(const struct as_rig *rig, struct as_scope *scope, size
     return n;
 }
 
-static bool stands_in(const struct assay_topology *t, uint32_t place, uint32_t outer)
+static bool stands_in(const struct as_topology *t, uint32_t place, uint32_t outer)
 {
     while (place != outer && t->place[place].parent != place)
         place = t->place[place].parent;
@@ -28,19 +28,19 @@ static bool stands_in(const struct assay_topology *t, uint32_t place, uint32_t o
 }
 
 /* Lists a usable CPU of each core below the place of node `place`. */
-static size_t cores_beside(const struct assay_topology *t, uint32_t place, int *cpu, size_t max)
+static size_t cores_beside(const struct as_topology *t, uint32_t place, int *cpu, size_t max)
 {
     uint32_t last = UINT32_MAX;
     size_t n = 0;
 
     for (uint32_t i = 0; i < t->place_n && n < max; i++) {
         uint32_t core = i;
-        if (t->place[i].kind != ASSAY_PLACE_PU || !t->place[i].usable || t->place[i].number < 0 ||
+        if (t->place[i].kind != AS_PLACE_PU || !t->place[i].usable || t->place[i].number < 0 ||
             !stands_in(t, i, t->place[place].parent))
             continue;
-        while (t->place[core].kind != ASSAY_PLACE_CORE && t->place[core].parent != core)
+        while (t->place[core].kind != AS_PLACE_CORE && t->place[core].parent != core)
             core = t->place[core].parent;
-        core = t->place[core].kind == ASSAY_PLACE_CORE ? core : i;
+        core = t->place[core].kind == AS_PLACE_CORE ? core : i;
         if (core != last)
             cpu[n++] = t->place[i].number;
         last = core;
@@ -48,9 +48,9 @@ static size_t cores_beside(const struct assay_topology *t, uint32_t place, int *
     return n;
 }
 
-static bool is_node(const struct assay_place *place)
+static bool is_node(const struct as_place *place)
 {
-    return place->kind == ASSAY_PLACE_NUMA && place->number >= 0 && place->number <= INT16_MAX;
+    return place->kind == AS_PLACE_NUMA && place->number >= 0 && place->number <= INT16_MAX;
 }
 
 /* Makes a scope of the cores of node `from` and the memory of node `to`. */
@@ -77,7 +77,7 @@ static size_t add_matrix(const struct as_rig *rig, const bool *has_cores, struct
 
 size_t as_rig_node_scopes(struct as_rig *rig, struct as_scope *scope, size_t max)
 {
-    const struct assay_topology *t = rig->topology;
+    const struct as_topology *t = rig->topology;
     bool has_cores[AS_NODES_MAX] = {false};
     size_t used = 0, n = 0;
 
@@ -87,7 +87,7 @@ size_t as_rig_node_scopes(struct as_rig *rig, struct as_scope *scope, size_t max
         const int number = t->place[i].number;
         struct as_scope *it = &scope[n];
         *it = (struct as_scope){.cpu = rig->node_core + used, .node = number};
-        it->n = assay_topology_cores(t, number, rig->node_core + used, AS_CORES_MOST - used);
+        it->n = as_topology_cores(t, number, rig->node_core + used, AS_CORES_MOST - used);
         has_cores[n] = it->n > 0;
         if (it->n == 0) { /* fast memory or accelerator memory */
             it->n = cores_beside(t, i, rig->node_core + used, AS_CORES_MOST - used);

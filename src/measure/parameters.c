@@ -48,7 +48,7 @@ const struct as_parameter *as_parameter_find(const struct as_parameter_list *lis
  * the other hardware thread it is about half. */
 #define LEAST_OF_KNOWN 0.7
 
-void as_parameters_compare(struct as_parameter_list *list, const struct assay_uarch *known)
+void as_parameters_compare(struct as_parameter_list *list, const struct as_uarch *known)
 {
     for (size_t i = 0; i < list->n; i++) {
         struct as_parameter *p = &list->at[i];
@@ -92,31 +92,31 @@ void as_parameters_append(struct as_str *to, const struct as_parameter_list *lis
     }
 }
 
-int as_parameters_keep(const struct as_parameter_list *list, struct assay_figures *figures,
-                       struct assay_error *err)
+int as_parameters_keep(const struct as_parameter_list *list, struct as_figures *figures,
+                       struct as_error *err)
 {
     char name[64], text[256];
 
     for (size_t i = 0; i < list->n; i++) {
         const struct as_parameter *p = &list->at[i];
-        const struct assay_figure figure = {.name = name,
-                                            .unit = *p->unit ? p->unit : "yes",
-                                            .value = p->value,
-                                            .spread = fmax(p->spread, 0),
-                                            .sample_n = p->sample_n,
-                                            .is_calm = !p->is_noisy,
-                                            .when_s = (int64_t)time(NULL)};
+        const struct as_figure figure = {.name = name,
+                                         .unit = *p->unit ? p->unit : "yes",
+                                         .value = p->value,
+                                         .spread = fmax(p->spread, 0),
+                                         .sample_n = p->sample_n,
+                                         .is_calm = !p->is_noisy,
+                                         .when_s = (int64_t)time(NULL)};
         snprintf(name, sizeof name, "core.%s", p->name);
-        assay_figures_drop_findings(figures, name);
+        as_figures_drop_findings(figures, name);
         if (!*p->missing_why)
-            AS_TRY(assay_figures_set(figures, &figure, err));
+            AS_TRY(as_figures_set(figures, &figure, err));
         if (!*p->missing_why && !*p->doubt)
             continue;
         if (*p->missing_why)
             snprintf(text, sizeof text, "%s: not seen: %s", name, p->missing_why);
         else
             snprintf(text, sizeof text, "%s: of little trust: %s", name, p->doubt);
-        AS_TRY(assay_figures_add_finding(figures, name, text, err));
+        AS_TRY(as_figures_add_finding(figures, name, text, err));
     }
     return 0;
 }
@@ -140,15 +140,15 @@ static size_t assemble_block(const char *const *text, uint8_t *out)
 }
 
 static int cycles_of_text(struct as_parameter_work *w, const char *const *text,
-                          struct assay_cycles *out, struct assay_error *err)
+                          struct as_cycles *out, struct as_error *err)
 {
     uint8_t bytes[CHAIN_B];
     const size_t n = assemble_block(text, bytes);
 
-    *out = (struct assay_cycles){.status = ASSAY_METER_UNDECODED};
+    *out = (struct as_cycles){.status = AS_METER_UNDECODED};
     if (n)
-        AS_TRY(assay_meter_block(w->meter, bytes, n, ASSAY_METER_UNROLLED, out, err));
-    if (out->status != ASSAY_METER_OK && out->status != ASSAY_METER_NOISY)
+        AS_TRY(as_meter_block(w->meter, bytes, n, AS_METER_UNROLLED, out, err));
+    if (out->status != AS_METER_OK && out->status != AS_METER_NOISY)
         out->cycles = 0;
     return 0;
 }
@@ -180,14 +180,14 @@ static const struct measured_chain {
 };
 
 static int measure_chain(struct as_parameter_work *w, const struct measured_chain *chain,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
-    struct assay_cycles cycles;
+    struct as_cycles cycles;
 
     AS_TRY(cycles_of_text(w, chain->text, &cycles, err));
     struct as_parameter *p = as_parameter_add(w->list, chain->name, "cycles");
     p->sample_n = cycles.sample_n;
-    p->is_noisy = cycles.status == ASSAY_METER_NOISY;
+    p->is_noisy = cycles.status == AS_METER_NOISY;
     if (cycles.cycles > 0) {
         p->value = round(cycles.cycles / chain->times * 2) / 2;
         p->spread = (cycles.high - cycles.low) / cycles.cycles;
@@ -198,36 +198,36 @@ static int measure_chain(struct as_parameter_work *w, const struct measured_chai
                 p->value);
     } else {
         snprintf(p->missing_why, sizeof p->missing_why, "its chain: %s",
-                 assay_meter_status_text(cycles.status));
+                 as_meter_status_text(cycles.status));
     }
     return 0;
 }
 
 /* Sets a parameter to yes if a chain takes less than `most` cycles. */
 static int measure_yes(struct as_parameter_work *w, const char *name, double most,
-                       const char *const *text, struct assay_error *err)
+                       const char *const *text, struct as_error *err)
 {
-    struct assay_cycles cycles;
+    struct as_cycles cycles;
 
     AS_TRY(cycles_of_text(w, text, &cycles, err));
     struct as_parameter *p = as_parameter_add(w->list, name, "");
     p->sample_n = cycles.sample_n;
-    p->is_noisy = cycles.status == ASSAY_METER_NOISY;
+    p->is_noisy = cycles.status == AS_METER_NOISY;
     p->value = cycles.cycles < most;
     if (!(cycles.cycles > 0))
         snprintf(p->missing_why, sizeof p->missing_why, "its chain: %s",
-                 assay_meter_status_text(cycles.status));
+                 as_meter_status_text(cycles.status));
     return 0;
 }
 
-int as_measure_chains(struct as_parameter_work *w, struct assay_error *err)
+int as_measure_chains(struct as_parameter_work *w, struct as_error *err)
 {
     static const char *const trip[] = {"vmovq xmm0,rax", "vmovq rax,xmm0", NULL};
     static const char *const alike[] = {"mov m64[rbx],rax", "mov rax,m64[rbx]", NULL};
     static const char *const borrow[] = {"lea rax,m64[rax+8]", "lea rax,m64[rax+8]",
                                          "lea rax,m64[rax+8]", "sbb rax,rax", NULL};
     struct as_widths widths;
-    struct assay_cycles cycles;
+    struct as_cycles cycles;
 
     as_widths_read(&widths);
     if (widths.avx) {

@@ -38,7 +38,7 @@ const struct as_parameter *as_parameter_find(const struct as_parameter_list *lis
 
 /* Marks sizes far below those of the built-in table of this core as doubtful. A process that always
  * runs on the other hardware thread uses a part of them. */
-void as_parameters_compare(struct as_parameter_list *list, const struct assay_uarch *known);
+void as_parameters_compare(struct as_parameter_list *list, const struct as_uarch *known);
 /* Rounds cycles to a whole number, or to a whole number per cycle, if the spread permits it.
  * Otherwise rounds to two digits. */
 double as_cycles_whole(double cycles, double spread);
@@ -47,14 +47,14 @@ double as_cycles_whole(double cycles, double spread);
  * comment if `has_base`, because the other table is better. */
 void as_parameters_append(struct as_str *to, const struct as_parameter_list *list, bool has_base);
 /* Stores figures "core.NAME" and a finding for each missing value. Errors: NOMEM. */
-int as_parameters_keep(const struct as_parameter_list *list, struct assay_figures *figures,
-                       struct assay_error *err);
+int as_parameters_keep(const struct as_parameter_list *list, struct as_figures *figures,
+                       struct as_error *err);
 
 /* ---- Measurements -------------------------------------------------------------------------- */
 
 struct as_parameter_work {
-    struct assay_meter *meter;
-    const struct assay_host *host;
+    struct as_meter *meter;
+    const struct as_host *host;
     const volatile int *stop; /* may be NULL */
     unsigned width;           /* slots renamed per cycle; 0: unknown */
     bool nops_fuse;           /* a nop has no slot of its own */
@@ -63,17 +63,17 @@ struct as_parameter_work {
     struct as_parameter_list *list;
     /* Gives the cycles of an iteration with `n` instructions behind each load on a simulated core
      * of a test. NULL: measured. */
-    void (*made_up)(void *context, const char *name, unsigned n, struct assay_cycles *out);
+    void (*made_up)(void *context, const char *name, unsigned n, struct as_cycles *out);
     void *context;
 };
 
 /* Measures the sizes of structures that hold instructions in flight (windows.c). Errors: NOMEM, IO,
  * INTERNAL. */
-int as_measure_windows(struct as_parameter_work *w, struct assay_error *err);
+int as_measure_windows(struct as_parameter_work *w, struct as_error *err);
 /* Measures branches, their fusion, and the op cache (branches.c). */
-int as_measure_front_end(struct as_parameter_work *w, struct assay_error *err);
+int as_measure_front_end(struct as_parameter_work *w, struct as_error *err);
 /* Measures loads, forwarding and dependency-breaking idioms (parameters.c). */
-int as_measure_chains(struct as_parameter_work *w, struct assay_error *err);
+int as_measure_chains(struct as_parameter_work *w, struct as_error *err);
 
 /* Judges the curve of one structure: sets `value` from its knee, or the reason why there is none.
  * `more` is added for the loads. `beyond` is the size of the structure that holds all instructions

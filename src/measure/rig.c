@@ -49,7 +49,7 @@ static uint64_t meminfo_b(const char *name)
 }
 
 /* Returns a quarter of the free memory of the machine and of the control group. */
-static uint64_t memory_to_use(const struct assay_host *host)
+static uint64_t memory_to_use(const struct as_host *host)
 {
     uint64_t free_b = meminfo_b("MemAvailable:");
 
@@ -66,7 +66,7 @@ static void read_levels(struct as_rig *rig)
     for (unsigned level = 1; level < AS_LEVELS; level++) {
         unsigned processors;
         const unsigned cpu = (unsigned)rig->core[0];
-        rig->cache_b[level] = assay_topology_cache_b(rig->topology, cpu, level, &processors);
+        rig->cache_b[level] = as_topology_cache_b(rig->topology, cpu, level, &processors);
         const int64_t a_core =
             rig->topology->core_n > 0 ? rig->topology->cpu_n / rig->topology->core_n : 1;
         rig->sharers[level] = a_core > 0 ? processors / (unsigned)a_core : processors;
@@ -84,8 +84,8 @@ static void pin_main(int cpu)
     sched_setaffinity(0, sizeof one, &one);
 }
 
-int as_rig_init(struct as_rig *rig, const struct assay_host *host, struct assay_figures *figures,
-                struct assay_error *err)
+int as_rig_init(struct as_rig *rig, const struct as_host *host, struct as_figures *figures,
+                struct as_error *err)
 {
     rig->host = host;
     rig->topology = host->topology;
@@ -93,9 +93,9 @@ int as_rig_init(struct as_rig *rig, const struct assay_host *host, struct assay_
     rig->tsc_hz = (double)host->tsc_hz;
     as_kernel_host_read(&rig->kernels);
     if (rig->topology)
-        rig->core_n = assay_topology_cores(rig->topology, -1, rig->core, AS_CORES_MOST);
+        rig->core_n = as_topology_cores(rig->topology, -1, rig->core, AS_CORES_MOST);
     if (!rig->topology || rig->core_n == 0)
-        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+        return as_error_set(err, AS_ERR_UNSUPPORTED,
                             "measuring: the CPUs of this machine are unknown (no /sys?)");
     if (rig->core_n > AS_CORES_MOST)
         rig->core_n = AS_CORES_MOST;
@@ -113,8 +113,8 @@ void as_rig_release(struct as_rig *rig)
     as_bench_forget_rooms(rig);
     CPU_ZERO(&all);
     for (size_t i = 0; i < rig->topology->place_n; i++) {
-        const struct assay_place *p = &rig->topology->place[i];
-        if (p->kind == ASSAY_PLACE_PU && p->usable && p->number >= 0 && p->number < CPU_SETSIZE)
+        const struct as_place *p = &rig->topology->place[i];
+        if (p->kind == AS_PLACE_PU && p->usable && p->number >= 0 && p->number < CPU_SETSIZE)
             CPU_SET((size_t)p->number, &all);
     }
     sched_setaffinity(0, sizeof all, &all);
@@ -198,7 +198,7 @@ void as_trials_estimate(double *second, const bool *clean, size_t n, struct as_t
     out->spread = n ? as_sample_quantile(second, n, 0.5) / out->best_s - 1 : -1;
 }
 
-static bool is_better(const struct assay_figure *a, const struct assay_figure *b)
+static bool is_better(const struct as_figure *a, const struct as_figure *b)
 {
     if (a->is_calm != b->is_calm)
         return a->is_calm;
@@ -218,7 +218,7 @@ static struct as_rounds *rounds_of(struct as_rig *rig, const char *name)
     return r;
 }
 
-static void add_round(struct as_rounds *r, struct assay_figure *figure)
+static void add_round(struct as_rounds *r, struct as_figure *figure)
 {
     const bool is_first = !r->best.unit;
 
@@ -236,15 +236,15 @@ static void add_round(struct as_rounds *r, struct assay_figure *figure)
 }
 
 int as_rig_keep(struct as_rig *rig, const char *name, double value, const char *unit,
-                const struct as_trials *trials, struct assay_error *err)
+                const struct as_trials *trials, struct as_error *err)
 {
-    struct assay_figure figure = {.name = name,
-                                  .unit = unit,
-                                  .value = value,
-                                  .spread = trials->spread,
-                                  .sample_n = trials->sample_n,
-                                  .is_calm = trials->is_calm,
-                                  .when_s = (int64_t)time(NULL)};
+    struct as_figure figure = {.name = name,
+                               .unit = unit,
+                               .value = value,
+                               .spread = trials->spread,
+                               .sample_n = trials->sample_n,
+                               .is_calm = trials->is_calm,
+                               .when_s = (int64_t)time(NULL)};
 
     if (!isfinite(value) || value <= 0)
         return 0; /* no trial was completed */
@@ -253,7 +253,7 @@ int as_rig_keep(struct as_rig *rig, const char *name, double value, const char *
         add_round(rounds, &figure);
     figure.name = name;
     figure.unit = unit;
-    return assay_figures_set(rig->figures, &figure, err);
+    return as_figures_set(rig->figures, &figure, err);
 }
 
 /* ---- Levels ---------------------------------------------------------------------------------- */
@@ -296,7 +296,7 @@ void as_rig_see_share(struct as_rig *rig)
     size_t n = 0;
 
     for (size_t i = 0; i < rig->figures->point_n && n < POINTS; i++) {
-        const struct assay_figure_point *p = &rig->figures->point[i];
+        const struct as_figure_point *p = &rig->figures->point[i];
         if (strcmp(p->curve, "latency.huge") != 0)
             continue;
         x[n] = p->x;

@@ -27,8 +27,8 @@ struct as_scope {
 /* Best and second best value of a figure over several rounds. */
 struct as_rounds {
     char name[80];
-    struct assay_figure best; /* its strings are not valid */
-    double second;            /* 0: measured once */
+    struct as_figure best; /* its strings are not valid */
+    double second;         /* 0: measured once */
 };
 
 #define AS_ROUNDS_MOST 512
@@ -42,9 +42,9 @@ struct as_kept_room {
 #define AS_KEPT_ROOMS 8
 
 struct as_rig {
-    const struct assay_host *host;
-    const struct assay_topology *topology;
-    struct assay_figures *figures;
+    const struct as_host *host;
+    const struct as_topology *topology;
+    struct as_figures *figures;
     const volatile int *stop; /* may be NULL */
     struct as_kernel_host kernels;
     struct as_gate gate;
@@ -68,8 +68,8 @@ struct as_rig {
     struct as_kept_room kept[AS_KEPT_ROOMS]; /* memory of earlier benches */
 };
 
-int as_rig_init(struct as_rig *rig, const struct assay_host *host, struct assay_figures *figures,
-                struct assay_error *err);
+int as_rig_init(struct as_rig *rig, const struct as_host *host, struct as_figures *figures,
+                struct as_error *err);
 /* Restores the affinity of the main thread and frees the kept memory. */
 void as_rig_release(struct as_rig *rig);
 static inline bool as_rig_stopped(const struct as_rig *rig)
@@ -102,7 +102,7 @@ void as_trials_estimate(double *second, const bool *clean, size_t n, struct as_t
  * spread is at least the distance to the next best. The other hardware thread and other users of a
  * cache only make figures worse. */
 int as_rig_keep(struct as_rig *rig, const char *name, double value, const char *unit,
-                const struct as_trials *trials, struct assay_error *err);
+                const struct as_trials *trials, struct as_error *err);
 
 /* A crew for a scope, with arrays of `n` bytes for each thread. */
 struct as_bench {
@@ -117,7 +117,7 @@ struct as_bench {
 /* `*out` is heap memory; release it with as_bench_close. Errors: LIMIT (not enough memory), NOMEM,
  * IO. */
 int as_bench_open(struct as_rig *rig, const struct as_scope *scope, size_t arrays, size_t n,
-                  enum as_pages pages, struct as_bench **out, struct assay_error *err);
+                  enum as_pages pages, struct as_bench **out, struct as_error *err);
 /* Closes a bench. The rig keeps large areas for the next one. */
 void as_bench_close(struct as_bench **bench);
 void as_bench_forget_rooms(struct as_rig *rig);
@@ -128,21 +128,21 @@ void as_bench_forget_rooms(struct as_rig *rig);
 struct as_job {
     char name[64];
     unsigned cost_ms; /* estimated time */
-    int (*work)(struct as_rig *rig, const struct as_job *job, struct assay_error *err);
+    int (*work)(struct as_rig *rig, const struct as_job *job, struct as_error *err);
     struct as_scope scope;
     unsigned level; /* 0: memory */
-    enum as_stream stream;
+    enum as_stream_kernel stream;
     bool nontemporal, gathers;
     unsigned stride_b;
     enum as_pages pages;
     struct as_arithmetic arithmetic;
 };
 
-int as_job_stream(struct as_rig *rig, const struct as_job *job, struct assay_error *err);
-int as_job_stride(struct as_rig *rig, const struct as_job *job, struct assay_error *err);
-int as_job_gather(struct as_rig *rig, const struct as_job *job, struct assay_error *err);
-int as_job_latency(struct as_rig *rig, const struct as_job *job, struct assay_error *err);
-int as_job_peak(struct as_rig *rig, const struct as_job *job, struct assay_error *err);
+int as_job_stream(struct as_rig *rig, const struct as_job *job, struct as_error *err);
+int as_job_stride(struct as_rig *rig, const struct as_job *job, struct as_error *err);
+int as_job_gather(struct as_rig *rig, const struct as_job *job, struct as_error *err);
+int as_job_latency(struct as_rig *rig, const struct as_job *job, struct as_error *err);
+int as_job_peak(struct as_rig *rig, const struct as_job *job, struct as_error *err);
 
 const char *as_level_name(unsigned level);
 /* Finds the usable part of the last cache in the measured latency. */
@@ -170,14 +170,14 @@ size_t as_rig_node_scopes(struct as_rig *rig, struct as_scope *scope, size_t max
 
 /* Adds findings about unusable CPUs and about the CPU quota of the control group (<= 0: none).
  * Removes outdated ones. */
-int as_rig_report_cpus(struct as_rig *rig, double quota_cpu_n, struct assay_error *err);
+int as_rig_report_cpus(struct as_rig *rig, double quota_cpu_n, struct as_error *err);
 /* Adds a finding for a level too small to miss the caches below it. Such a level has no figures. */
 int as_rig_report_small_cache(struct as_rig *rig, unsigned level, const struct as_scope *scope,
-                              struct assay_error *err);
+                              struct as_error *err);
 /* Adds findings for private caches with much less bandwidth on all cores than cores times one
  * core. */
-int as_rig_report_private(struct as_rig *rig, struct assay_error *err);
+int as_rig_report_private(struct as_rig *rig, struct as_error *err);
 /* Adds findings for missing huge pages and for figures of a group with external load. */
-int as_rig_report_afterwards(struct as_rig *rig, const char *group, struct assay_error *err);
+int as_rig_report_afterwards(struct as_rig *rig, const char *group, struct as_error *err);
 
 #endif

@@ -28,13 +28,13 @@ static const enum as_saturated computing[] = {
 
 /* Measures the best cycles of PAIR_CYCLES cycles of both kernels; 0: not measured. */
 static int pair_cycles(struct as_table_work *w, enum as_saturated a, enum as_saturated b,
-                       double *cycles, struct assay_error *err)
+                       double *cycles, struct as_error *err)
 {
     uint8_t bytes[AS_MIXTURE_MOST_B];
     const unsigned a_n = PAIR_CYCLES * as_probe_ports(&w->rates, a),
                    b_n = PAIR_CYCLES * as_probe_ports(&w->rates, b);
     const size_t n = a_n && b_n ? as_mixture_pair(a, a_n, b, b_n, bytes) : 0;
-    struct assay_cycles out;
+    struct as_cycles out;
 
     *cycles = 0;
     for (unsigned round = 0; n && round < PAIR_ROUNDS; round++) {
@@ -47,7 +47,7 @@ static int pair_cycles(struct as_table_work *w, enum as_saturated a, enum as_sat
 
 /* Measures the number of ports of both; 0: not measured. */
 static int ports_together(struct as_table_work *w, enum as_saturated a, enum as_saturated b,
-                          double *ports, struct assay_error *err)
+                          double *ports, struct as_error *err)
 {
     double cycles;
 
@@ -63,25 +63,25 @@ static int ports_together(struct as_table_work *w, enum as_saturated a, enum as_
 /* ---- The built-in table --------------------------------------------------------------------- */
 
 /* Returns the ports of the instruction of a kernel, if the table has one use of this many ports. */
-static uint64_t known_ports(const struct assay_uarch *base, enum as_saturated probe, unsigned ports)
+static uint64_t known_ports(const struct as_uarch *base, enum as_saturated probe, unsigned ports)
 {
     uint8_t bytes[AS_MIXTURE_MOST_B];
-    struct assay_code code;
-    struct assay_error err;
-    enum assay_timing_match match;
+    struct as_code code;
+    struct as_error err;
+    enum as_timing_match match;
     uint64_t found = 0;
     const size_t n = as_mixture_pair(probe, 1, probe, 0, bytes);
 
-    if (!n || assay_decode(bytes, n, 0, &code, &err) < 0)
+    if (!n || as_decode(bytes, n, 0, &code, &err) < 0)
         return 0;
-    const struct assay_timing *t = assay_uarch_timing(base, &code.insn[0], &match);
-    if (t && match == ASSAY_TIMING_EXACT && t->use_n == 1)
+    const struct as_core_timing *t = as_uarch_timing(base, &code.insn[0], &match);
+    if (t && match == AS_TIMING_EXACT && t->use_n == 1)
         found = base->group[t->use[0].group].ports;
-    assay_code_free(&code);
+    as_code_free(&code);
     return (unsigned)__builtin_popcountll(found) == ports ? found : 0;
 }
 
-static void name_ports(struct as_probe_rates *rates, const struct assay_uarch *base, uint64_t used)
+static void name_ports(struct as_probe_rates *rates, const struct as_uarch *base, uint64_t used)
 {
     for (unsigned i = 0; i < AS_PORTS_MOST; i++)
         if (base && i < base->port_n && used >> i & 1)
@@ -91,7 +91,7 @@ static void name_ports(struct as_probe_rates *rates, const struct assay_uarch *b
 }
 
 static bool find_sets(struct as_table_work *w, struct as_port_sets *sets,
-                      const enum as_saturated *probe, const struct assay_uarch *base)
+                      const enum as_saturated *probe, const struct as_uarch *base)
 {
     uint64_t found[AS_SETS_MOST], known = 0;
 
@@ -112,7 +112,7 @@ static bool find_sets(struct as_table_work *w, struct as_port_sets *sets,
 /* Pipes of 64 bytes are some of those of shorter registers. A pair would not show which shorter
  * ones stay open beside them. */
 static int measure_pairs(struct as_table_work *w, struct as_port_sets *sets,
-                         const enum as_saturated *probe, struct assay_error *err)
+                         const enum as_saturated *probe, struct as_error *err)
 {
     for (unsigned i = 0; i < sets->n; i++)
         for (unsigned j = i + 1; j < sets->n; j++) {
@@ -126,8 +126,7 @@ static int measure_pairs(struct as_table_work *w, struct as_port_sets *sets,
     return 0;
 }
 
-int as_measure_sharing(struct as_table_work *w, const struct assay_uarch *base,
-                       struct assay_error *err)
+int as_measure_sharing(struct as_table_work *w, const struct as_uarch *base, struct as_error *err)
 {
     enum as_saturated probe[COMPUTING];
     struct as_probe_rates *rates = &w->rates;

@@ -14,7 +14,7 @@
 enum { TRIALS_LEAST = 8 }; /* of one size */
 
 /* Returns the arrays of a stream: one for read and write, two for copy, three for triad. */
-static size_t arrays_of(enum as_stream stream)
+static size_t arrays_of(enum as_stream_kernel stream)
 {
     return as_stream_moved(stream);
 }
@@ -22,7 +22,7 @@ static size_t arrays_of(enum as_stream stream)
 /* Measures the bytes per second of arrays of `all_b` bytes in total; 0: stopped. */
 static int stream_once(struct as_rig *rig, const struct as_job *job, struct as_kernel *kernel,
                        size_t all_b, double *bandwidth, struct as_trials *trials,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     const size_t arrays = arrays_of(job->stream);
     const size_t n = all_b / arrays / AS_STREAM_BLOCK_B * AS_STREAM_BLOCK_B;
@@ -39,7 +39,7 @@ static int stream_once(struct as_rig *rig, const struct as_job *job, struct as_k
     return 0;
 }
 
-int as_job_stream(struct as_rig *rig, const struct as_job *job, struct assay_error *err)
+int as_job_stream(struct as_rig *rig, const struct as_job *job, struct as_error *err)
 {
     size_t size_b[AS_LEVEL_SIZES];
     const size_t n = as_level_sizes(rig, job->level, &job->scope, size_b);
@@ -72,7 +72,7 @@ int as_job_stream(struct as_rig *rig, const struct as_job *job, struct assay_err
     return rc;
 }
 
-int as_job_stride(struct as_rig *rig, const struct as_job *job, struct assay_error *err)
+int as_job_stride(struct as_rig *rig, const struct as_job *job, struct as_error *err)
 {
     const size_t all_b = as_level_b(rig, job->level, &job->scope);
     const size_t block_b = 8 * (size_t)job->stride_b, n = all_b / block_b * block_b;
@@ -107,7 +107,7 @@ static uint64_t next_random(uint64_t *state)
  * them. */
 #define INDICES_MOST ((size_t)1 << 21)
 
-int as_job_gather(struct as_rig *rig, const struct as_job *job, struct assay_error *err)
+int as_job_gather(struct as_rig *rig, const struct as_job *job, struct as_error *err)
 {
     const size_t all_b = as_level_b(rig, job->level, &job->scope);
     const size_t elements = all_b / 8, wanted = elements < INDICES_MOST ? elements : INDICES_MOST;
@@ -144,7 +144,7 @@ enum { PEAK_ROUNDS = 2 };
 
 static int run_kernel(struct as_rig *rig, const struct as_job *job, struct as_crew *crew,
                       const struct as_crew_part *first, unsigned beside, double *operations,
-                      struct as_trials *trials, struct assay_error *err)
+                      struct as_trials *trials, struct as_error *err)
 {
     struct as_kernel kernel;
 
@@ -159,7 +159,7 @@ static int run_kernel(struct as_rig *rig, const struct as_job *job, struct as_cr
  * after the kernel, before the other thread can read it. So a chain of known length runs along. */
 static int store_kernel_frequency(struct as_rig *rig, const struct as_job *job,
                                   struct as_crew *crew, const struct as_crew_part *first,
-                                  const struct as_trials *plain, struct assay_error *err)
+                                  const struct as_trials *plain, struct as_error *err)
 {
     const double cycles = plain->best_s * plain->core_per_tick * rig->tsc_hz;
     /* A quick run has time for the peak only. */
@@ -187,7 +187,7 @@ static int store_kernel_frequency(struct as_rig *rig, const struct as_job *job,
 
 /* Runs both in turns, because both depend on the current frequency. */
 static int peak_rounds(struct as_rig *rig, const struct as_job *job, struct as_crew *crew,
-                       const struct as_crew_part *first, struct assay_error *err)
+                       const struct as_crew_part *first, struct as_error *err)
 {
     struct as_trials trials;
     double operations;
@@ -201,7 +201,7 @@ static int peak_rounds(struct as_rig *rig, const struct as_job *job, struct as_c
     return 0;
 }
 
-int as_job_peak(struct as_rig *rig, const struct as_job *job, struct assay_error *err)
+int as_job_peak(struct as_rig *rig, const struct as_job *job, struct as_error *err)
 {
     const unsigned trial_n = rig->trial_n;
     struct as_crew_part part[AS_CORES_MOST];

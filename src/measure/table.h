@@ -14,11 +14,11 @@
 #include "measure/timing.h"
 
 struct as_table_work {
-    struct assay_meter *meter;
+    struct as_meter *meter;
     struct as_form_list forms;
     struct as_probe_rates rates;
-    const struct assay_host *host;
-    const struct assay_instruction_options *options;
+    const struct as_host *host;
+    const struct as_instruction_options *options;
     FILE *lines;
     struct as_parameter_list parameters;
     double slot_cycles; /* cycles of one slot: 1 / width */
@@ -30,11 +30,11 @@ struct as_table_work {
     /* Extra latency from an addition to a multiplication; 0: none. */
     double late;
     /* Simulated core of a test instead of the meter; NULL: blocks are measured. */
-    void (*made_up)(const uint8_t *bytes, size_t n, struct assay_cycles *out);
+    void (*made_up)(const uint8_t *bytes, size_t n, struct as_cycles *out);
     bool is_doubted; /* the width was not measured, so every line is noisy */
     bool puts_off;   /* forms with external load are left for a second pass */
     size_t measured_n, refused_n, noisy_n;
-    struct assay_meter_options meter_options; /* options of `meter`, for further meters */
+    struct as_meter_options meter_options; /* options of `meter`, for further meters */
     /* Max total time lost at the gate; beyond it, blocks wait only a short time. */
     double waited_most_s;
     double waited_s;        /* mean time lost by workers */
@@ -45,7 +45,7 @@ struct as_table_work {
 void as_table_want(struct as_table_work *w);
 /* Measures the lines of all wanted forms. Forms with external load are measured last, once more.
  * Ends early if the options request it. */
-int as_table_forms(struct as_table_work *w, struct assay_error *err);
+int as_table_forms(struct as_table_work *w, struct as_error *err);
 /* Returns the seconds lost at the gate, here and by workers. */
 double as_table_waited_s(const struct as_table_work *w);
 
@@ -53,10 +53,10 @@ double as_table_waited_s(const struct as_table_work *w);
 
 /* Measures the rates of all kernels, the width, shared ports and parameters into `w`. Doubts and
  * refusals because of external load go to `result`. */
-int as_table_core(struct as_table_work *w, struct assay_instruction_result *result,
-                  struct assay_error *err);
+int as_table_core(struct as_table_work *w, struct as_instruction_result *result,
+                  struct as_error *err);
 /* Returns the name of the built-in table of this core, or NULL. */
-const char *as_table_base(const struct assay_host *host);
+const char *as_table_base(const struct as_host *host);
 
 static inline bool as_table_is_to_stop(const struct as_table_work *w)
 {
@@ -64,41 +64,40 @@ static inline bool as_table_is_to_stop(const struct as_table_work *w)
 }
 
 /* Measures a block into `out`. Its cycles are 0 without a result. */
-int as_table_cycles(struct as_table_work *w, const uint8_t *bytes, size_t n,
-                    struct assay_cycles *out, struct assay_error *err);
+int as_table_cycles(struct as_table_work *w, const uint8_t *bytes, size_t n, struct as_cycles *out,
+                    struct as_error *err);
 
 /* Repeats the measurement in `out` until a repetition agrees with the lowest to 1 %, at most three
  * times. */
-int as_table_settle(struct as_table_work *w, const uint8_t *bytes, size_t n,
-                    struct assay_cycles *out, struct assay_error *err);
+int as_table_settle(struct as_table_work *w, const uint8_t *bytes, size_t n, struct as_cycles *out,
+                    struct as_error *err);
 /* As as_table_cycles for a chain: its cycles are whole, or it is measured again. */
-int as_table_chain(struct as_table_work *w, const uint8_t *bytes, size_t n,
-                   struct assay_cycles *out, struct assay_error *err);
+int as_table_chain(struct as_table_work *w, const uint8_t *bytes, size_t n, struct as_cycles *out,
+                   struct as_error *err);
 
 /* Finds the kernels that share ports and stores them in the rates. The kernels must be measured.
  * `base` may be NULL. */
-int as_measure_sharing(struct as_table_work *w, const struct assay_uarch *base,
-                       struct assay_error *err);
+int as_measure_sharing(struct as_table_work *w, const struct as_uarch *base, struct as_error *err);
 
 /* ---- Inside kernels (form_mixtures.c) -------------------------------------------------------- */
 
 /* Measures kernels with instances of a form. `each` of `t` must be measured. */
 int as_form_mixtures(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
-                     struct assay_error *err);
+                     struct as_error *err);
 
 /* ---- Chains through a form (form_chains.c) --------------------------------------------------- */
 
 /* Measures the extra latency of results of vector additions to a multiplication. */
-int as_measure_bypass(struct as_table_work *w, struct assay_error *err);
+int as_measure_bypass(struct as_table_work *w, struct as_error *err);
 /* Measures the latencies of `t`: through each operand, flags and implied registers, and behind a
  * load. */
 int as_form_latencies(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
-                      struct assay_error *err);
+                      struct as_error *err);
 /* Measures divisions with different values. Latencies and `each` must be measured. */
 int as_form_divisions(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
-                      struct assay_error *err);
+                      struct as_error *err);
 /* Finds out whether results come late to a multiplication. The uses must be measured. */
 int as_form_lateness(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
-                     struct assay_error *err);
+                     struct as_error *err);
 
 #endif

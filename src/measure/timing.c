@@ -207,31 +207,31 @@ static double longest_latency(const struct as_timing *t)
 {
     double longest = -1;
 
-    for (unsigned i = 0; i < ASSAY_OPERANDS_MAX; i++)
+    for (unsigned i = 0; i < AS_OPERANDS_MAX; i++)
         longest = fmax(longest, t->latency[i]);
     return t->implied_latency > 0 ? fmax(longest, t->implied_latency) : longest;
 }
 
 /* Returns the cycles between instances that chains explain: through the written register, or
  * through flags and implied registers. */
-static double chain_bound(const struct assay_form *form, const struct as_timing *t)
+static double chain_bound(const struct as_form *form, const struct as_timing *t)
 {
     const double longest = longest_latency(t);
     bool reads_target = false;
 
     for (unsigned i = 0; i < form->operands; i++)
-        reads_target |= form->operand[i].kind == ASSAY_OPERAND_REG &&
-                        (form->operand[i].access & ASSAY_ACCESS_WRITE) &&
-                        (form->operand[i].access & (ASSAY_ACCESS_READ | ASSAY_ACCESS_MERGE));
+        reads_target |= form->operand[i].kind == AS_OPERAND_REG &&
+                        (form->operand[i].access & AS_ACCESS_WRITE) &&
+                        (form->operand[i].access & (AS_ACCESS_READ | AS_ACCESS_MERGE));
     if (form->flags_read & form->flags_written)
         return fmax(longest, 1);
     /* Without a measured chain (a fixed register) it is at least one cycle. */
     return reads_target && t->copies ? (longest < 0 ? 1 : longest) / t->copies : 0;
 }
 
-const char *as_divider_of(const struct assay_form *form)
+const char *as_divider_of(const struct as_form *form)
 {
-    if (form->insn_class != ASSAY_CLASS_DIV && form->insn_class != ASSAY_CLASS_SQRT)
+    if (form->insn_class != AS_CLASS_DIV && form->insn_class != AS_CLASS_SQRT)
         return "own";
     return form->vector_b ? "FDIV" : "IDIV";
 }
@@ -239,20 +239,20 @@ const char *as_divider_of(const struct assay_form *form)
 /* Kernels with MMX do not come from the op cache of some cores (Zen 5) and would measure the
  * decoders. So the cycles among independent instances become a use of any pipe, beside the load or
  * store. */
-static void append_mmx_uses(struct as_str *to, const struct assay_form *form,
+static void append_mmx_uses(struct as_str *to, const struct as_form *form,
                             const struct as_timing *t, const struct as_probe_rates *rates)
 {
     const unsigned pipes = as_probe_ports(rates, AS_PROBE_FANY);
     bool reads = false, writes = false;
 
     for (unsigned i = 0; i < form->operands; i++) {
-        reads |= form->operand[i].kind == ASSAY_OPERAND_MEM &&
-                 form->operand[i].access & ASSAY_ACCESS_READ;
-        writes |= form->operand[i].kind == ASSAY_OPERAND_MEM &&
-                  form->operand[i].access & ASSAY_ACCESS_WRITE;
+        reads |=
+            form->operand[i].kind == AS_OPERAND_MEM && form->operand[i].access & AS_ACCESS_READ;
+        writes |=
+            form->operand[i].kind == AS_OPERAND_MEM && form->operand[i].access & AS_ACCESS_WRITE;
     }
     as_str_appendz(to, reads ? "LDV:1" : writes ? "AGU:1 STD:1" : "");
-    if (form->insn_class == ASSAY_CLASS_MOVE && (reads || writes))
+    if (form->insn_class == AS_CLASS_MOVE && (reads || writes))
         return;
     as_str_appendf(to, "%sFANY:", reads || writes ? " " : "");
     append_number(to, reads || writes ? 1 : fmax(1, tidy_number(t->each * pipes)));
@@ -276,11 +276,10 @@ static bool are_vector_loads(const struct as_timing *t, const struct as_probe_ra
 
 /* Returns true if no kernel shows the store of a form that also reads memory. Such a form waits for
  * the stores of the kernel. */
-static bool stores_unseen(const struct assay_form *form, const struct as_timing *t)
+static bool stores_unseen(const struct as_form *form, const struct as_timing *t)
 {
     for (unsigned i = 0; i < form->operands; i++)
-        if (form->operand[i].kind == ASSAY_OPERAND_MEM &&
-            form->operand[i].access & ASSAY_ACCESS_WRITE)
+        if (form->operand[i].kind == AS_OPERAND_MEM && form->operand[i].access & AS_ACCESS_WRITE)
             return t->mixed[AS_PROBE_STD] == 0 && t->mixed[AS_PROBE_STV] == 0 &&
                    t->mixed[AS_PROBE_STVZ] == 0;
     return false;
@@ -323,13 +322,13 @@ static void leave_to_smaller(const struct as_probe_rates *rates, double use[AS_P
 }
 
 /* Appends the uses. Cycles beyond ports, slots and chains are a use of a separate unit. */
-static void append_uses(struct as_str *to, const struct assay_form *form, const struct as_timing *t,
+static void append_uses(struct as_str *to, const struct as_form *form, const struct as_timing *t,
                         const struct as_probe_rates *rates, double slots)
 {
     double uses[AS_PROBES];
     bool any = false;
 
-    if (form->isa == ASSAY_ISA_MMX) {
+    if (form->isa == AS_ISA_MMX) {
         append_mmx_uses(to, form, t, rates);
         return;
     }
@@ -363,40 +362,39 @@ static void append_uses(struct as_str *to, const struct assay_form *form, const 
         as_str_appendz(to, "-");
 }
 
-static int written_operand(const struct assay_form *form)
+static int written_operand(const struct as_form *form)
 {
     for (unsigned i = 0; i < form->operands; i++)
-        if (form->operand[i].kind == ASSAY_OPERAND_REG &&
-            form->operand[i].access & ASSAY_ACCESS_WRITE)
+        if (form->operand[i].kind == AS_OPERAND_REG && form->operand[i].access & AS_ACCESS_WRITE)
             return (int)i;
     return -1;
 }
 
 /* Returns true for moves from memory or constants. Loaded data are available at the load latency,
  * which comes before. Constants wait for nothing, but take their cycle. */
-static bool only_moves(const struct assay_form *form)
+static bool only_moves(const struct as_form *form)
 {
     bool reads_memory = form->memories > 0, reads_register = false;
 
     for (unsigned i = 0; i < form->operands; i++) {
-        reads_memory |= form->operand[i].kind == ASSAY_OPERAND_MEM;
-        reads_register |= form->operand[i].kind == ASSAY_OPERAND_REG &&
-                          form->operand[i].access & ASSAY_ACCESS_READ;
+        reads_memory |= form->operand[i].kind == AS_OPERAND_MEM;
+        reads_register |=
+            form->operand[i].kind == AS_OPERAND_REG && form->operand[i].access & AS_ACCESS_READ;
     }
     switch (form->insn_class) {
-    case ASSAY_CLASS_MOVE:
-    case ASSAY_CLASS_BROADCAST:
+    case AS_CLASS_MOVE:
+    case AS_CLASS_BROADCAST:
         return reads_memory || reads_register;
-    case ASSAY_CLASS_EXTEND:
+    case AS_CLASS_EXTEND:
         return reads_memory;
     default:
-        return form->insn_class == ASSAY_CLASS_PUSH || form->insn_class == ASSAY_CLASS_POP;
+        return form->insn_class == AS_CLASS_PUSH || form->insn_class == AS_CLASS_POP;
     }
 }
 
 /* Appends the latency and its exceptions. Returns true if it was assumed, not measured. */
-static bool append_latency(struct as_str *to, const struct assay_form *form,
-                           const struct as_timing *t, bool is_free)
+static bool append_latency(struct as_str *to, const struct as_form *form, const struct as_timing *t,
+                           bool is_free)
 {
     const double longest = longest_latency(t);
     const int written = written_operand(form);
@@ -421,7 +419,7 @@ static bool append_latency(struct as_str *to, const struct assay_form *form,
         as_str_appendz(to, "-");
         append_number(to, tidy_number(t->hard_latency));
     }
-    for (unsigned i = 0; i < ASSAY_OPERANDS_MAX && written >= 0; i++)
+    for (unsigned i = 0; i < AS_OPERANDS_MAX && written >= 0; i++)
         if (t->latency[i] >= 0 && t->latency[i] < longest - 0.4) {
             as_str_appendf(to, " %u>%d:", i, written);
             append_number(to, tidy_number(t->latency[i]));
@@ -454,10 +452,10 @@ bool as_timing_contradicts(const struct as_timing *t, const struct as_probe_rate
 void as_timing_append(struct as_str *to, const struct as_form_case *one, const struct as_timing *t,
                       const struct as_probe_rates *rates)
 {
-    const struct assay_form *form = assay_form_get(one->insn.form);
+    const struct as_form *form = as_form_get(one->insn.form);
     const double slots = as_timing_slots(t, rates), longest = longest_latency(t);
-    const bool is_idiom = one->insn.bits & ASSAY_INSN_IDIOM && longest >= 0 && longest < 0.5;
-    const bool is_moved = form->traits & ASSAY_TRAIT_REGMOVE && longest >= 0 && longest < 0.5;
+    const bool is_idiom = one->insn.bits & AS_INSN_IDIOM && longest >= 0 && longest < 0.5;
+    const bool is_moved = form->traits & AS_TRAIT_REGMOVE && longest >= 0 && longest < 0.5;
 
     as_str_appendf(to, "form\t%s\t", one->key);
     append_number(to, slots);

@@ -89,7 +89,7 @@ struct as_timing {
     unsigned breaker_n; /* instructions before each instance that break its chains */
     unsigned copies;    /* registers that independent instances write in turn */
     /* From an explicit operand to the written register; negative: unknown. */
-    double latency[ASSAY_OPERANDS_MAX];
+    double latency[AS_OPERANDS_MAX];
     /* From flags and from implied registers; <= 0: unknown. */
     double flags_latency, implied_latency;
     double behind_load; /* latency behind the loaded value; negative: unknown */
@@ -105,7 +105,7 @@ bool as_timing_adds(const struct as_timing *timing, const struct as_probe_rates 
 
 /* Returns the unit of the cycles that nothing else explains. All vector divisions and roots share
  * one, all integer divisions share another; other forms have their own. */
-const char *as_divider_of(const struct assay_form *form);
+const char *as_divider_of(const struct as_form *form);
 /* Returns true if the figures contradict each other, because of external load during one of
  * them. */
 bool as_timing_contradicts(const struct as_timing *timing, const struct as_probe_rates *rates);

@@ -118,7 +118,7 @@ static void write_fill(struct as_assembly *a, const struct filler *f, unsigned n
 
 /* Generates the kernel. rdi: two cursors; rsi: a buffer; rcx: iterations. */
 static int open_kernel(const struct filler *f, unsigned n, struct as_kernel *kernel,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     struct as_assembly *a = as_calloc(1, sizeof *a);
 
@@ -165,10 +165,10 @@ struct window_curve {
 };
 
 static int add_point(struct window *w, const struct filler *f, unsigned n,
-                     struct window_curve *curve, struct assay_error *err)
+                     struct window_curve *curve, struct as_error *err)
 {
-    const struct assay_meter_work work = {run_window, w, SPAN};
-    struct assay_cycles cycles;
+    const struct as_meter_work work = {run_window, w, SPAN};
+    struct as_cycles cycles;
 
     for (size_t i = 0; i < curve->n; i++)
         if (curve->x[i] == n)
@@ -178,21 +178,21 @@ static int add_point(struct window *w, const struct filler *f, unsigned n,
         w->work->made_up(w->work->context, f->name, n, &cycles);
     } else {
         AS_TRY(open_kernel(f, n, &w->kernel, err));
-        rc = assay_meter_work(w->work->meter, &work, &cycles, err);
+        rc = as_meter_work(w->work->meter, &work, &cycles, err);
         as_kernel_close(&w->kernel);
     }
     if (rc < 0 || !(cycles.cycles > 0))
         return rc;
     curve->x[curve->n] = n;
     curve->y[curve->n++] = cycles.cycles;
-    curve->noisy_n += cycles.status == ASSAY_METER_NOISY;
+    curve->noisy_n += cycles.status == AS_METER_NOISY;
     curve->sample_n += cycles.sample_n;
     return 0;
 }
 
 /* Measures a curve with 1 / `share` of the points; a curve that only confirms has half as many. */
 static int measure_curve(struct window *w, const struct filler *f, unsigned share,
-                         struct window_curve *curve, struct assay_error *err)
+                         struct window_curve *curve, struct as_error *err)
 {
     struct as_knee knee;
     const unsigned coarse = COARSE / share, fine = FINE / share;
@@ -274,7 +274,7 @@ bool as_window_agree(const struct as_parameter *pass, size_t n, struct as_parame
 }
 
 static int measure_one(struct window *w, const struct filler *f, bool again, struct as_parameter *p,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     struct window_curve curve = {.n = 0};
     const struct as_parameter *behind =
@@ -320,7 +320,7 @@ static void store_window_parameter(const struct window *w, const struct as_param
 
 /* Measures all structures twice, and a third time if the two disagree. Seconds lie between
  * passes. */
-static int measure_passes(struct window *w, struct assay_error *err)
+static int measure_passes(struct window *w, struct as_error *err)
 {
     struct as_parameter pass[FILLERS][PASSES];
     size_t n[FILLERS] = {0};
@@ -344,19 +344,19 @@ static int measure_passes(struct window *w, struct assay_error *err)
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 /* Returns a size so that half of its lines exceed the last cache. */
-static size_t area_for(const struct assay_host *host)
+static size_t area_for(const struct as_host *host)
 {
     uint64_t last_b = 16u << 20;
 
     for (unsigned level = 1; host->topology && level < 4; level++) {
-        const uint64_t size_b = assay_topology_cache_b(host->topology, 0, level, NULL);
+        const uint64_t size_b = as_topology_cache_b(host->topology, 0, level, NULL);
         last_b = size_b > last_b ? size_b : last_b;
     }
     const uint64_t wanted_b = 4 * last_b, most_b = (uint64_t)256 << 20;
     return wanted_b < most_b ? wanted_b : most_b;
 }
 
-static int open_window(struct window *w, struct assay_error *err)
+static int open_window(struct window *w, struct as_error *err)
 {
     const size_t size_b = area_for(w->work->host), nodes = size_b / LINE_APART_B;
     uint32_t *order = as_malloc(nodes * sizeof *order);
@@ -376,7 +376,7 @@ static int open_window(struct window *w, struct assay_error *err)
     return 0;
 }
 
-int as_measure_windows(struct as_parameter_work *work, struct assay_error *err)
+int as_measure_windows(struct as_parameter_work *work, struct as_error *err)
 {
     struct window w = {.work = work};
     int rc = work->made_up ? 0 : open_window(&w, err);

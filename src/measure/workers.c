@@ -38,7 +38,7 @@ struct worker_report {
     int rc;
     size_t measured_n, refused_n, noisy_n;
     double waited_s;
-    struct assay_error err;
+    struct as_error err;
 };
 
 struct crowd {
@@ -115,10 +115,10 @@ static bool slows_down(int cpu, int other)
 }
 
 /* Lists the cores that this process may use. */
-static size_t usable_cores(const struct assay_host *host, const cpu_set_t *allowed,
+static size_t usable_cores(const struct as_host *host, const cpu_set_t *allowed,
                            int cpu[CORES_MOST])
 {
-    size_t found = host->topology ? assay_topology_cores(host->topology, -1, cpu, CORES_MOST) : 0;
+    size_t found = host->topology ? as_topology_cores(host->topology, -1, cpu, CORES_MOST) : 0;
     size_t n = 0;
 
     found = found < CORES_MOST ? found : CORES_MOST;
@@ -131,9 +131,9 @@ static size_t usable_cores(const struct assay_host *host, const cpu_set_t *allow
 /* Limits the number of cores to the quota of the control group. */
 static size_t granted(size_t n)
 {
-    struct assay_host_load load;
+    struct as_host_load load;
 
-    assay_host_load_read(NULL, 0, &load);
+    as_host_load_read(NULL, 0, &load);
     const size_t quota = load.quota_cpu_n > 0 ? (size_t)load.quota_cpu_n : n;
     return quota < 1 ? 1 : quota < n ? quota : n;
 }
@@ -188,9 +188,9 @@ static void drop_forms_of_others(struct as_form_list *forms, const struct worker
 _Noreturn static void work_as(const struct as_table_work *whole, const struct worker_place *at,
                               struct worker_report *report)
 {
-    struct assay_instruction_options options = *whole->options;
+    struct as_instruction_options options = *whole->options;
     struct as_table_work w = *whole;
-    const struct assay_meter_options meter = w.meter_options;
+    const struct as_meter_options meter = w.meter_options;
 
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     settle_down(at);
@@ -200,7 +200,7 @@ _Noreturn static void work_as(const struct as_table_work *whole, const struct wo
     w.waited_most_s = whole->waited_most_s / (double)at->of;
     w.measured_n = w.refused_n = w.noisy_n = 0;
     w.meter = NULL;
-    int rc = w.made_up ? 0 : assay_meter_new(&meter, &w.meter, &report->err);
+    int rc = w.made_up ? 0 : as_meter_new(&meter, &w.meter, &report->err);
     if (rc == 0)
         rc = as_table_forms(&w, &report->err);
     report->measured_n = w.measured_n;
@@ -220,7 +220,7 @@ static size_t start_workers(struct as_table_work *w, struct crowd *crowd, size_t
     for (size_t i = 0; i < n; i++) {
         struct worker_report *report = &crowd->worker[i];
         const struct worker_place at = {.index = i, .of = n, .cpu = cpu, .cpu_n = cpu_n};
-        report->rc = ASSAY_ERR_IO;
+        report->rc = AS_ERR_IO;
         const pid_t pid = fork(); /* only the parent writes the pid to the shared memory */
         if (pid == 0)
             work_as(w, &at, report);
@@ -265,7 +265,7 @@ static void wait_for_workers(const struct as_table_work *w, struct crowd *crowd,
 }
 
 static int add_up(struct as_table_work *w, const struct crowd *crowd, size_t n,
-                  struct assay_error *err)
+                  struct as_error *err)
 {
     for (size_t i = 0; i < n; i++) {
         const struct worker_report *report = &crowd->worker[i];
@@ -276,11 +276,11 @@ static int add_up(struct as_table_work *w, const struct crowd *crowd, size_t n,
     }
     for (size_t i = 0; i < n; i++)
         if (crowd->worker[i].rc < 0 && !as_table_is_to_stop(w)) {
-            const struct assay_error *why = &crowd->worker[i].err;
+            const struct as_error *why = &crowd->worker[i].err;
             if (*why->text)
                 *err = *why;
             else
-                as_error_set(err, ASSAY_ERR_IO,
+                as_error_set(err, AS_ERR_IO,
                              "measuring: a measuring process was ended; its results are stored: "
                              "repeat the command to continue");
             return crowd->worker[i].rc;
@@ -289,7 +289,7 @@ static int add_up(struct as_table_work *w, const struct crowd *crowd, size_t n,
 }
 
 int as_table_forms_on(struct as_table_work *w, size_t n, const int *cpu, size_t cpu_n,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
     struct as_progress progress;
     uint64_t left = 0;
@@ -305,7 +305,7 @@ int as_table_forms_on(struct as_table_work *w, size_t n, const int *cpu, size_t 
     w->done = &crowd->done;
     int rc = 0;
     if (start_workers(w, crowd, n, cpu, cpu_n) == 0)
-        rc = as_error_set(err, ASSAY_ERR_IO, "measuring: no process can be started: %s",
+        rc = as_error_set(err, AS_ERR_IO, "measuring: no process can be started: %s",
                           strerror(errno));
     wait_for_workers(w, crowd, n, &progress);
     as_progress_end(&progress);
@@ -316,7 +316,7 @@ int as_table_forms_on(struct as_table_work *w, size_t n, const int *cpu, size_t 
     return rc;
 }
 
-int as_table_forms_by_workers(struct as_table_work *w, struct assay_error *err)
+int as_table_forms_by_workers(struct as_table_work *w, struct as_error *err)
 {
     cpu_set_t allowed;
     int *cpu = as_calloc(CORES_MOST, sizeof *cpu);

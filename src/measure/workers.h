@@ -13,10 +13,10 @@
  * here. Errors: IO, NOMEM, and those of the meter. Finished lines are in the file even after an
  * error.
  */
-int as_table_forms_by_workers(struct as_table_work *w, struct assay_error *err);
+int as_table_forms_by_workers(struct as_table_work *w, struct as_error *err);
 
 /* As above with `n` processes, at most eight; each uses every n-th of these CPUs. */
 int as_table_forms_on(struct as_table_work *w, size_t n, const int *cpu, size_t cpu_n,
-                      struct assay_error *err);
+                      struct as_error *err);
 
 #endif

@@ -33,7 +33,7 @@ static int compare_parts(const void *a, const void *b)
     return strcmp(x->path, y->path);
 }
 
-static int set_order(struct as_merge *merge, struct assay_error *err)
+static int set_order(struct as_merge *merge, struct as_error *err)
 {
     for (uint32_t i = 0; i < merge->part.n; i++)
         if (as_vec_push(&merge->order, i) < 0)
@@ -52,14 +52,14 @@ static int set_order(struct as_merge *merge, struct assay_error *err)
 
 /* ---- Refusals ------------------------------------------------------------------------------ */
 
-static int check_ranks(const struct as_merge *merge, struct assay_error *err)
+static int check_ranks(const struct as_merge *merge, struct as_error *err)
 {
     for (size_t i = 1; i < merge->rank.n; i++) {
         const struct as_merge_rank *a = &merge->rank.at[i - 1], *b = &merge->rank.at[i];
 
         if (a->rank == b->rank)
             return as_error_set(
-                err, ASSAY_ERR_USAGE,
+                err, AS_ERR_USAGE,
                 "%s: holds rank %" PRId64 ", which %s has too; use one experiment for each rank",
                 merge->part.at[b->part].path, b->rank, merge->part.at[a->part].path);
     }
@@ -68,7 +68,7 @@ static int check_ranks(const struct as_merge *merge, struct assay_error *err)
 
 /* Reports the first two values of a fact and the inputs that have them. Returns USAGE or NOMEM. */
 static int differ(const struct as_merge *merge, const struct as_merge_fact *fact, const char *what,
-                  const char *thing, const char *advice, struct assay_error *err)
+                  const char *thing, const char *advice, struct as_error *err)
 {
     const struct as_merge_variant *a = &fact->variant.at[0], *b = &fact->variant.at[1];
     struct as_str whose[2] = {{0}, {0}};
@@ -79,14 +79,14 @@ static int differ(const struct as_merge *merge, const struct as_merge_fact *fact
     if (whose[0].failed || whose[1].failed)
         rc = as_error_nomem(err, thing);
     else
-        rc = as_error_set(err, ASSAY_ERR_USAGE, "%s: %s %s than in %s (%s and %s); %s", thing, what,
+        rc = as_error_set(err, AS_ERR_USAGE, "%s: %s %s than in %s (%s and %s); %s", thing, what,
                           as_str_z(&whose[1]), as_str_z(&whose[0]), b->text, a->text, advice);
     as_str_fini(&whose[0]);
     as_str_fini(&whose[1]);
     return rc;
 }
 
-static int check_jobs(const struct as_merge *merge, struct assay_error *err)
+static int check_jobs(const struct as_merge *merge, struct as_error *err)
 {
     static const char *const name[] = {"job.SLURM_JOB_ID",   "job.SLURM_STEP_ID",
                                        "job.PMIX_NAMESPACE", "job.FLUX_JOB_ID",
@@ -103,7 +103,7 @@ static int check_jobs(const struct as_merge *merge, struct assay_error *err)
     return 0;
 }
 
-static int check_files(const struct as_merge *merge, struct assay_error *err)
+static int check_files(const struct as_merge *merge, struct as_error *err)
 {
     as_vec_foreach (&merge->fact, fact)
         if (strncmp(fact->name, "file.", 5) == 0 && fact->variant.n > 1)
@@ -120,8 +120,7 @@ static int compare_starts(const void *a, const void *b)
     return ((*x)->start_ns > (*y)->start_ns) - ((*x)->start_ns < (*y)->start_ns);
 }
 
-static int check_gaps(const struct as_merge_part *const *by_start, size_t n,
-                      struct assay_error *err)
+static int check_gaps(const struct as_merge_part *const *by_start, size_t n, struct as_error *err)
 {
     int64_t end = by_start[0]->end_ns;
 
@@ -129,7 +128,7 @@ static int check_gaps(const struct as_merge_part *const *by_start, size_t n,
         const int64_t gap_ns = by_start[i]->start_ns - end;
 
         if (gap_ns > APART_NS)
-            return as_error_set(err, ASSAY_ERR_USAGE,
+            return as_error_set(err, AS_ERR_USAGE,
                                 "%s: began %.0f s after %s had ended, so they are not of one run; "
                                 "use --accept times to merge them anyway",
                                 by_start[i]->path, (double)gap_ns / 1e9, by_start[i - 1]->path);
@@ -138,7 +137,7 @@ static int check_gaps(const struct as_merge_part *const *by_start, size_t n,
     return 0;
 }
 
-static int check_times(const struct as_merge *merge, struct assay_error *err)
+static int check_times(const struct as_merge *merge, struct as_error *err)
 {
     const size_t n = merge->part.n;
     const struct as_merge_part **by_start = as_calloc(n, sizeof *by_start);
@@ -154,16 +153,16 @@ static int check_times(const struct as_merge *merge, struct assay_error *err)
     return rc;
 }
 
-int as_merge_check(struct as_merge *merge, struct assay_error *err)
+int as_merge_check(struct as_merge *merge, struct as_error *err)
 {
     const unsigned accept = merge->request->accept;
 
     AS_TRY(check_ranks(merge, err));
-    if (!(accept & ASSAY_MERGE_JOBS))
+    if (!(accept & AS_MERGE_JOBS))
         AS_TRY(check_jobs(merge, err));
-    if (!(accept & ASSAY_MERGE_BINARIES))
+    if (!(accept & AS_MERGE_BINARIES))
         AS_TRY(check_files(merge, err));
-    if (!(accept & ASSAY_MERGE_TIMES))
+    if (!(accept & AS_MERGE_TIMES))
         AS_TRY(check_times(merge, err));
     return set_order(merge, err);
 }

@@ -48,12 +48,12 @@ static int add_variant(struct as_merge *merge, struct as_merge_fact *fact, const
             return as_vec_push(&it->part, part);
     variant.text = as_merge_keep(merge, text);
     if (!variant.text || as_vec_push(&fact->variant, variant) < 0)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     return as_vec_push(&fact->variant.at[fact->variant.n - 1].part, part);
 }
 
 int as_merge_note(struct as_merge *merge, const char *group, const char *name, const char *text,
-                  uint32_t part, struct assay_error *err)
+                  uint32_t part, struct as_error *err)
 {
     struct as_str full = {0};
     struct as_merge_fact *fact;

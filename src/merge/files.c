@@ -18,9 +18,9 @@
 #include "base/untrusted_open.h"
 #include "merge/internal.h"
 
-static int cannot_copy(const char *to, const char *name, struct assay_error *err)
+static int cannot_copy(const char *to, const char *name, struct as_error *err)
 {
-    return as_error_set(err, ASSAY_ERR_IO,
+    return as_error_set(err, AS_ERR_IO,
                         "%s: a copy of %s cannot be written: %s; free some space and merge again",
                         to, name, strerror(errno));
 }
@@ -37,7 +37,7 @@ static int pour(int in, int out)
     }
 }
 
-int as_merge_copy_file(int at, const char *name, const char *to, struct assay_error *err)
+int as_merge_copy_file(int at, const char *name, const char *to, struct as_error *err)
 {
     const int in = as_foreign_open(at, name, AS_FOREIGN_NO_LINK, NULL);
     int out, rc = 0;
@@ -55,7 +55,7 @@ int as_merge_copy_file(int at, const char *name, const char *to, struct assay_er
     return rc;
 }
 
-int assay_merge_copy(const char *from, const char *to, struct assay_error *err)
+int as_merge_copy(const char *from, const char *to, struct as_error *err)
 {
     const int in = as_foreign_open(AT_FDCWD, from, AS_FOREIGN_NO_LINK, NULL);
     const int out = in < 0 ? -1 : open(to, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW);
@@ -77,7 +77,7 @@ int as_merge_open_run(const struct as_merge_files *files, int64_t run_id)
     struct as_str path = {0};
     int fd = -1;
 
-    as_str_appendf(&path, "%s/run-%03" PRId64, assay_experiment_path(files->from), run_id);
+    as_str_appendf(&path, "%s/run-%03" PRId64, as_experiment_path(files->from), run_id);
     if (!path.failed)
         fd = open(as_str_z(&path), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     as_str_fini(&path);
@@ -96,7 +96,7 @@ static void append_name(const struct as_merge_files *files, int64_t run_id, cons
 }
 
 static int copy_into(const struct as_merge_files *files, int at, int64_t run_id, const char *name,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
     struct as_str to = {0};
     int rc;
@@ -123,7 +123,7 @@ static const char *name_in_run(const char *path, int64_t *run_id)
     return slash + 1;
 }
 
-int as_merge_file(void *context, const char *path, struct as_str *out, struct assay_error *err)
+int as_merge_file(void *context, const char *path, struct as_str *out, struct as_error *err)
 {
     const struct as_merge_files *files = context;
     int64_t run_id = 0;
@@ -142,7 +142,7 @@ int as_merge_file(void *context, const char *path, struct as_str *out, struct as
     return rc;
 }
 
-int as_merge_rest_of_files(const struct as_merge_files *files, struct assay_error *err)
+int as_merge_rest_of_files(const struct as_merge_files *files, struct as_error *err)
 {
     const int at = as_merge_open_run(files, files->from_run);
     DIR *dir = at < 0 ? NULL : fdopendir(at);

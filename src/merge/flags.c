@@ -17,7 +17,7 @@
 
 /* ---- Flags of the parts -------------------------------------------------------------------- */
 
-static struct as_merge_flag *find_or_add(struct as_merge *merge, const struct assay_flag *flag)
+static struct as_merge_flag *find_or_add(struct as_merge *merge, const struct as_flag *flag)
 {
     struct as_merge_flag it = {.kind = flag->kind, .object_id = flag->object_id};
     struct as_str key = {0};
@@ -40,8 +40,8 @@ static struct as_merge_flag *find_or_add(struct as_merge *merge, const struct as
     return &merge->flag.at[merge->flag.n - 1];
 }
 
-int as_merge_add_flag(struct as_merge *merge, const struct assay_flag *flag, uint32_t part,
-                      struct assay_error *err)
+int as_merge_add_flag(struct as_merge *merge, const struct as_flag *flag, uint32_t part,
+                      struct as_error *err)
 {
     struct as_merge_flag *it = find_or_add(merge, flag);
 
@@ -53,17 +53,17 @@ int as_merge_add_flag(struct as_merge *merge, const struct assay_flag *flag, uin
     return as_vec_push(&it->part, part) < 0 ? as_error_nomem(err, "the caveats of a run") : 0;
 }
 
-static int write_flag(struct as_merge *merge, const char *name, enum assay_object_kind kind,
-                      int64_t object_id, int64_t n, struct as_str *text, struct assay_error *err)
+static int write_flag(struct as_merge *merge, const char *name, enum as_object_kind kind,
+                      int64_t object_id, int64_t n, struct as_str *text, struct as_error *err)
 {
-    const struct assay_flag flag = {.run_id = merge->run_id,
-                                    .kind = kind,
-                                    .object_id = object_id,
-                                    .name = name,
-                                    .text = as_str_z(text),
-                                    .n = n > 0 ? n : 1};
+    const struct as_flag flag = {.run_id = merge->run_id,
+                                 .kind = kind,
+                                 .object_id = object_id,
+                                 .name = name,
+                                 .text = as_str_z(text),
+                                 .n = n > 0 ? n : 1};
     const int rc =
-        text->failed ? as_error_nomem(err, name) : assay_experiment_flag(merge->to, &flag, err);
+        text->failed ? as_error_nomem(err, name) : as_experiment_flag(merge->to, &flag, err);
 
     as_str_fini(text);
     return rc;
@@ -72,9 +72,9 @@ static int write_flag(struct as_merge *merge, const char *name, enum assay_objec
 /* Writes a flag as "rank 3: text". Flags of all parts, and flags of a process or thread, need no
  * rank. */
 static int write_of_parts(struct as_merge *merge, const struct as_merge_flag *flag,
-                          struct assay_error *err)
+                          struct as_error *err)
 {
-    const bool is_own = flag->kind == ASSAY_OBJECT_PROCESS || flag->kind == ASSAY_OBJECT_THREAD;
+    const bool is_own = flag->kind == AS_OBJECT_PROCESS || flag->kind == AS_OBJECT_THREAD;
     struct as_str text = {0};
 
     if (flag->part.n < merge->part.n && !is_own) {
@@ -91,7 +91,7 @@ static bool is_alike(const struct as_merge_flag *a, const struct as_merge_flag *
 }
 
 /* Writes the flags like the one at `at`, and after it, as one. */
-static int write_more(struct as_merge *merge, size_t at, struct assay_error *err)
+static int write_more(struct as_merge *merge, size_t at, struct as_error *err)
 {
     const struct as_merge_flag *like = &merge->flag.at[at];
     as_merge_parts part = {0};
@@ -118,7 +118,7 @@ static int write_more(struct as_merge *merge, size_t at, struct assay_error *err
     return rc;
 }
 
-static int write_parts(struct as_merge *merge, struct assay_error *err)
+static int write_parts(struct as_merge *merge, struct as_error *err)
 {
     for (size_t i = 0; i < merge->flag.n; i++) {
         size_t before = 0, all = 0;
@@ -138,9 +138,9 @@ static int write_parts(struct as_merge *merge, struct assay_error *err)
 /* ---- Flags of the merge -------------------------------------------------------------------- */
 
 static int write_own(struct as_merge *merge, const char *name, int64_t n, struct as_str *text,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
-    return write_flag(merge, name, ASSAY_OBJECT_RUN, merge->run_id, n, text, err);
+    return write_flag(merge, name, AS_OBJECT_RUN, merge->run_id, n, text, err);
 }
 
 static bool has_rank(const struct as_merge *merge, int64_t rank)
@@ -151,7 +151,7 @@ static bool has_rank(const struct as_merge *merge, int64_t rank)
     return false;
 }
 
-static int flag_missing(struct as_merge *merge, struct assay_error *err)
+static int flag_missing(struct as_merge *merge, struct as_error *err)
 {
     AS_VEC(int64_t) missing = {0};
     struct as_str text = {0};
@@ -179,7 +179,7 @@ static int flag_missing(struct as_merge *merge, struct assay_error *err)
 
 /* Flags the offsets of the clocks: the first start on each machine, relative to the machine of
  * the first rank. */
-static int flag_clocks(struct as_merge *merge, struct assay_error *err)
+static int flag_clocks(struct as_merge *merge, struct as_error *err)
 {
     const struct as_merge_part *first = &merge->part.at[merge->order.at[0]];
     struct as_str text = {0};
@@ -212,7 +212,7 @@ static int flag_clocks(struct as_merge *merge, struct assay_error *err)
 }
 
 static int flag_difference(struct as_merge *merge, const struct as_merge_fact *fact,
-                           const char *what, struct assay_error *err)
+                           const char *what, struct as_error *err)
 {
     struct as_str text = {0};
     size_t known = 0;
@@ -234,7 +234,7 @@ static int flag_difference(struct as_merge *merge, const struct as_merge_fact *f
     return write_own(merge, "ranks_differ", (int64_t)fact->variant.n, &text, err);
 }
 
-static int flag_differences(struct as_merge *merge, struct assay_error *err)
+static int flag_differences(struct as_merge *merge, struct as_error *err)
 {
     static const struct {
         const char *name, *what;
@@ -256,7 +256,7 @@ static int flag_differences(struct as_merge *merge, struct assay_error *err)
     return 0;
 }
 
-int as_merge_write_flags(struct as_merge *merge, struct assay_error *err)
+int as_merge_write_flags(struct as_merge *merge, struct as_error *err)
 {
     AS_TRY(write_parts(merge, err));
     AS_TRY(flag_missing(merge, err));

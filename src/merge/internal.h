@@ -45,7 +45,7 @@ struct as_merge_part {
     int64_t run_id, start_ns, end_ns, overhead_ns;
     int64_t rank; /* lowest rank of the part; -1 = none */
     int64_t size; /* number of ranks of the job; -1 = unknown */
-    struct assay_number exit_code, exit_signal, usage[AS_MERGE_USAGES];
+    struct as_number exit_code, exit_signal, usage[AS_MERGE_USAGES];
     /* `whose` names the part in messages: "rank 3", the host, or the path */
     const char *host, *launcher, *whose;
     dev_t device;
@@ -60,14 +60,14 @@ struct as_merge_rank {
 
 struct as_merge_flag {
     const char *key, *name, *text;
-    enum assay_object_kind kind;
+    enum as_object_kind kind;
     int64_t object_id, n;
     as_merge_parts part;
 };
 
 struct as_merge {
-    struct assay_experiment *to;
-    const struct assay_merge_request *request;
+    struct as_experiment *to;
+    const struct as_merge_request *request;
     struct as_arena arena;
     AS_VEC(struct as_merge_part) part; /* in the order of the request */
     as_merge_parts order;              /* indices, sorted by rank, then start */
@@ -76,7 +76,7 @@ struct as_merge {
     struct as_map_view fact_of; /* name -> index in `fact` */
     AS_VEC(struct as_merge_flag) flag;
     struct as_map_view flag_of; /* key -> index in `flag` */
-    struct assay_row_run row;   /* row of the merged run; its strings are in the arena */
+    struct as_row_run row;      /* row of the merged run; its strings are in the arena */
     int64_t run_id, start_ns, end_ns;
     size_t host_n;
 };
@@ -85,7 +85,7 @@ struct as_merge {
 
 /* Notes the value of a fact in an input; `text` NULL means unknown. Errors: NOMEM. */
 int as_merge_note(struct as_merge *merge, const char *group, const char *name, const char *text,
-                  uint32_t part, struct assay_error *err);
+                  uint32_t part, struct as_error *err);
 /* Return the fact with this name; its value in an input; its value if equal in all inputs. NULL
  * if there is none. */
 const struct as_merge_fact *as_merge_fact_of(const struct as_merge *merge, const char *name);
@@ -103,32 +103,32 @@ const char *as_merge_keep(struct as_merge *merge, const char *text);
 
 /* Reads the facts of every input, and refuses inputs that cannot be merged at all. Errors:
  * USAGE, NOMEM, those of the experiments. */
-int as_merge_look(struct as_merge *merge, struct assay_error *err);
+int as_merge_look(struct as_merge *merge, struct as_error *err);
 
 /* ---- check.c ---- */
 
 /* Checks that the inputs belong to one run of one job. Errors: USAGE, NOMEM. */
-int as_merge_check(struct as_merge *merge, struct assay_error *err);
+int as_merge_check(struct as_merge *merge, struct as_error *err);
 
 /* ---- files.c ---- */
 
 /* State for copying the files of one input. */
 struct as_merge_files {
-    const struct assay_merge_request *request;
-    const struct assay_experiment *from;
+    const struct as_merge_request *request;
+    const struct as_experiment *from;
     const char *to; /* path of run-NNN of the merged run */
     int64_t from_run, to_run;
     size_t number; /* index of the input; part of the names of its files */
 };
 /* Callback `file` of struct as_copy_part: copies a file unless it exists, and appends its new
  * path. */
-int as_merge_file(void *files, const char *path, struct as_str *out, struct assay_error *err);
+int as_merge_file(void *files, const char *path, struct as_str *out, struct as_error *err);
 /* Copies all other files of the run. */
-int as_merge_rest_of_files(const struct as_merge_files *files, struct assay_error *err);
+int as_merge_rest_of_files(const struct as_merge_files *files, struct as_error *err);
 
 /* Copies `name` in the directory `at` to the path `to`. Skips an existing target, and anything
  * but a regular file. Errors: IO. */
-int as_merge_copy_file(int at, const char *name, const char *to, struct assay_error *err);
+int as_merge_copy_file(int at, const char *name, const char *to, struct as_error *err);
 /* Returns a descriptor of the directory of a run of the input, or -1. */
 int as_merge_open_run(const struct as_merge_files *files, int64_t run_id);
 
@@ -136,14 +136,14 @@ int as_merge_open_run(const struct as_merge_files *files, int64_t run_id);
 
 /* Copies the trace streams of the run, if there are any, beside those of other inputs
  * (doc/internals/trace.md). */
-int as_merge_streams(const struct as_merge_files *files, struct assay_error *err);
+int as_merge_streams(const struct as_merge_files *files, struct as_error *err);
 
 /* ---- flags.c ---- */
 
 /* Notes a flag of an input; equal flags of several inputs become one. Errors: NOMEM. */
-int as_merge_add_flag(struct as_merge *merge, const struct assay_flag *flag, uint32_t part,
-                      struct assay_error *err);
+int as_merge_add_flag(struct as_merge *merge, const struct as_flag *flag, uint32_t part,
+                      struct as_error *err);
 /* Writes the noted flags, and those about the merge itself. */
-int as_merge_write_flags(struct as_merge *merge, struct assay_error *err);
+int as_merge_write_flags(struct as_merge *merge, struct as_error *err);
 
 #endif

@@ -14,28 +14,28 @@
 #include "experiment/experiment.h"
 
 /* Differences to be accepted. */
-enum assay_merge_accept {
-    ASSAY_MERGE_BINARIES = 1 << 0, /* other files under the same path */
-    ASSAY_MERGE_JOBS = 1 << 1,     /* ranks of several jobs */
-    ASSAY_MERGE_TIMES = 1 << 2     /* runs that lie far from each other */
+enum as_merge_accept {
+    AS_MERGE_BINARIES = 1 << 0, /* other files under the same path */
+    AS_MERGE_JOBS = 1 << 1,     /* ranks of several jobs */
+    AS_MERGE_TIMES = 1 << 2     /* runs that lie far from each other */
 };
 
-struct assay_merge_request {
+struct as_merge_request {
     const char *const *path; /* of the experiments */
     size_t n;
     int64_t run_id;    /* of each; 0 = its last */
     const char *label; /* NULL = theirs, if they have the same */
-    unsigned accept;   /* enum assay_merge_accept */
+    unsigned accept;   /* enum as_merge_accept */
     /* NULL: streams of traces are copied at once. Else files are created empty, and this
-     * function is called for each file to copy later (assay_merge_copy); `copies` is its
+     * function is called for each file to copy later (as_merge_copy); `copies` is its
      * context. */
-    int (*copy_later)(void *copies, const char *from, const char *to, struct assay_error *err);
+    int (*copy_later)(void *copies, const char *from, const char *to, struct as_error *err);
     void *copies;
     void (*progress)(void *context, const char *stage, uint64_t done, uint64_t total); /* or NULL */
     void *context;
 };
 
-struct assay_merge_result {
+struct as_merge_result {
     int64_t run_id;
     size_t rank_n, host_n;
     size_t left_n; /* inputs that hold further runs, which are not merged */
@@ -46,10 +46,10 @@ struct assay_merge_result {
  * Errors: USAGE and CORRUPT with the input and the reason, those of reading it, LIMIT (stopped).
  * After one, `to` is not whole and is to be discarded.
  */
-int assay_merge(struct assay_experiment *to, const struct assay_merge_request *request,
-                struct assay_merge_result *result, struct assay_error *err);
+int as_merge_experiments(struct as_experiment *to, const struct as_merge_request *request,
+                         struct as_merge_result *result, struct as_error *err);
 
 /* Fills a file that was made. Errors: IO. */
-int assay_merge_copy(const char *from, const char *to, struct assay_error *err);
+int as_merge_copy(const char *from, const char *to, struct as_error *err);
 
 #endif

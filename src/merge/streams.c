@@ -48,8 +48,7 @@ static DIR *open_directory(int at)
 
 /* Sets `out` if a process of the input has the PID and TIME of an existing one. Every process
  * has a stream of definitions (thread 0) or of its first thread. */
-static int meets_others(DIR *dir, const char *to, uint64_t later, bool *out,
-                        struct assay_error *err)
+static int meets_others(DIR *dir, const char *to, uint64_t later, bool *out, struct as_error *err)
 {
     struct stream_name name;
     struct as_str path = {0};
@@ -74,16 +73,16 @@ static int meets_others(DIR *dir, const char *to, uint64_t later, bool *out,
 
 /* Creates an empty stream as a placeholder. The request's callback copies its content later. */
 static int leave_stream(const struct as_merge_files *files, const char *name, const char *to,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
-    const struct assay_merge_request *request = files->request;
+    const struct as_merge_request *request = files->request;
     struct as_str from = {0};
     const int fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0)
-        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be made: %s", to, strerror(errno));
+        return as_error_set(err, AS_ERR_IO, "%s: cannot be made: %s", to, strerror(errno));
     close(fd);
     as_str_appendf(&from, "%s/run-%03" PRId64 "/" TRACE_DIRECTORY "/%s",
-                   assay_experiment_path(files->from), files->from_run, name);
+                   as_experiment_path(files->from), files->from_run, name);
     const int rc = from.failed ? as_error_nomem(err, to)
                                : request->copy_later(request->copies, as_str_z(&from), to, err);
     as_str_fini(&from);
@@ -91,7 +90,7 @@ static int leave_stream(const struct as_merge_files *files, const char *name, co
 }
 
 static int copy_streams(const struct as_merge_files *files, DIR *dir, const char *to,
-                        uint64_t later, struct assay_error *err)
+                        uint64_t later, struct as_error *err)
 {
     struct stream_name name;
     struct as_str path = {0};
@@ -115,19 +114,19 @@ static int copy_streams(const struct as_merge_files *files, DIR *dir, const char
 }
 
 static int add_streams(const struct as_merge_files *files, DIR *dir, const char *to,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     uint64_t later = 0;
     bool meets = true;
     if (mkdir(to, 0777) != 0 && errno != EEXIST)
-        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be made: %s", to, strerror(errno));
+        return as_error_set(err, AS_ERR_IO, "%s: cannot be made: %s", to, strerror(errno));
     AS_TRY(meets_others(dir, to, later, &meets, err));
     while (meets)
         AS_TRY(meets_others(dir, to, ++later, &meets, err));
     return copy_streams(files, dir, to, later, err);
 }
 
-int as_merge_streams(const struct as_merge_files *files, struct assay_error *err)
+int as_merge_streams(const struct as_merge_files *files, struct as_error *err)
 {
     const int at = as_merge_open_run(files, files->from_run);
     DIR *dir = open_directory(at);

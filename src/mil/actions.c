@@ -256,21 +256,21 @@ int as_probe_parse_actions(struct as_probe_parser *p)
 
 /* ---- Invalid combinations -------------------------------------------------------------------- */
 
-static bool has_arguments(enum assay_probe_event event)
+static bool has_arguments(enum as_probe_event event)
 {
-    return event == ASSAY_PROBE_FUNCTION || event == ASSAY_PROBE_FUNCTION_ENTRY ||
-           event == ASSAY_PROBE_CALL_BEFORE;
+    return event == AS_PROBE_FUNCTION || event == AS_PROBE_FUNCTION_ENTRY ||
+           event == AS_PROBE_CALL_BEFORE;
 }
 
 int as_probe_check_actions(struct as_probe_parser *p, const struct as_probe_token *end)
 {
     const struct as_mil_probe *probe = p->probe;
-    const enum assay_probe_event event = probe->event;
-    const char *words = assay_probe_event_words(event);
-    const bool is_loop = event >= ASSAY_PROBE_LOOP && event <= ASSAY_PROBE_LOOP_BACK;
-    if (!(probe->actions & (ASSAY_PROBE_RECORD | ASSAY_PROBE_CALL)))
+    const enum as_probe_event event = probe->event;
+    const char *words = as_probe_event_words(event);
+    const bool is_loop = event >= AS_PROBE_LOOP && event <= AS_PROBE_LOOP_BACK;
+    if (!(probe->actions & (AS_PROBE_RECORD | AS_PROBE_CALL)))
         return 0;
-    if (event <= ASSAY_PROBE_PROGRAM_EXIT)
+    if (event <= AS_PROBE_PROGRAM_EXIT)
         return AS_PROBE_REFUSE(p, end,
                                "probe '%s': %s has no code address, so nothing can be recorded or "
                                "called there; use the function main",

@@ -20,11 +20,10 @@ static void pass_bytes(struct as_probe_lexer *lexer, size_t n)
     lexer->column += (unsigned)n;
 }
 
-static int refuse_token(const struct as_probe_lexer *lexer, const char *why,
-                        struct assay_error *err)
+static int refuse_token(const struct as_probe_lexer *lexer, const char *why, struct as_error *err)
 {
-    return as_error_set(err, ASSAY_ERR_USAGE, "%s:%u:%u: %s", lexer->name, lexer->line,
-                        lexer->column, why);
+    return as_error_set(err, AS_ERR_USAGE, "%s:%u:%u: %s", lexer->name, lexer->line, lexer->column,
+                        why);
 }
 
 static void pass_blanks(struct as_probe_lexer *lexer)
@@ -42,8 +41,7 @@ static bool is_word_byte(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '.';
 }
 
-static int lex_text(struct as_probe_lexer *lexer, struct as_probe_token *out,
-                    struct assay_error *err)
+static int lex_text(struct as_probe_lexer *lexer, struct as_probe_token *out, struct as_error *err)
 {
     const char *p = lexer->rest.p + 1;
     const char *end = memchr(p, '"', lexer->rest.n - 1);
@@ -59,7 +57,7 @@ static int lex_text(struct as_probe_lexer *lexer, struct as_probe_token *out,
 }
 
 static int lex_number(struct as_probe_lexer *lexer, struct as_probe_token *out,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
     char text[NUMBER_B], *end;
     size_t n = 0;
@@ -82,7 +80,7 @@ static int lex_number(struct as_probe_lexer *lexer, struct as_probe_token *out,
 }
 
 static int lex_symbol(struct as_probe_lexer *lexer, struct as_probe_token *out,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
     static const char *const symbols[] = {">=", "<=", "=", "~", ",", "-", "%"};
     for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
@@ -96,7 +94,7 @@ static int lex_symbol(struct as_probe_lexer *lexer, struct as_probe_token *out,
     return refuse_token(lexer, "unexpected character; put names in quotes", err);
 }
 
-int as_probe_next(struct as_probe_lexer *lexer, struct as_probe_token *out, struct assay_error *err)
+int as_probe_next(struct as_probe_lexer *lexer, struct as_probe_token *out, struct as_error *err)
 {
     pass_blanks(lexer);
     *out = (struct as_probe_token){.line = lexer->line, .column = lexer->column};

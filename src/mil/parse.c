@@ -21,22 +21,22 @@
 static const struct {
     const char *words;
     bool spans;
-} events[ASSAY_PROBE_EVENTS] = {
+} events[AS_PROBE_EVENTS] = {
 #define EVENT_WORDS(name, words, spans) {words, spans},
-    ASSAY_PROBE_EVENT_LIST(EVENT_WORDS)
+    AS_PROBE_EVENT_LIST(EVENT_WORDS)
 #undef EVENT_WORDS
 };
 
-const char *assay_probe_event_words(enum assay_probe_event event)
+const char *as_probe_event_words(enum as_probe_event event)
 {
-    return (unsigned)event < ASSAY_PROBE_EVENTS ? events[event].words : "";
+    return (unsigned)event < AS_PROBE_EVENTS ? events[event].words : "";
 }
 
-static bool find_event(const char *words, enum assay_probe_event *out)
+static bool find_event(const char *words, enum as_probe_event *out)
 {
-    for (unsigned e = 0; e < ASSAY_PROBE_EVENTS; e++)
+    for (unsigned e = 0; e < AS_PROBE_EVENTS; e++)
         if (strcmp(events[e].words, words) == 0) {
-            *out = (enum assay_probe_event)e;
+            *out = (enum as_probe_event)e;
             return true;
         }
     return false;
@@ -229,10 +229,10 @@ static int begin_probe(struct as_probe_parser *p, const struct as_probe_token *k
 /* Refuses filters that do not apply to the event. Errors: USAGE. */
 static int check_filters(struct as_probe_parser *p, const struct as_probe_token *end)
 {
-    const enum assay_probe_event event = p->probe->event;
-    const bool is_program = event <= ASSAY_PROBE_PROGRAM_EXIT;
-    const bool is_call = event == ASSAY_PROBE_CALL_BEFORE || event == ASSAY_PROBE_CALL_AFTER;
-    const bool is_insn = event == ASSAY_PROBE_INSTRUCTION || is_call;
+    const enum as_probe_event event = p->probe->event;
+    const bool is_program = event <= AS_PROBE_PROGRAM_EXIT;
+    const bool is_call = event == AS_PROBE_CALL_BEFORE || event == AS_PROBE_CALL_AFTER;
+    const bool is_insn = event == AS_PROBE_INSTRUCTION || is_call;
     as_vec_foreach (&p->probe->filter, filter) {
         const enum as_probe_subject of = filter->subject;
         if (is_program || (of == AS_PROBE_OF_CALLEE && !is_call) ||
@@ -252,7 +252,7 @@ static int end_probe(struct as_probe_parser *p, const struct as_probe_token *key
     if (!probe->actions)
         return AS_PROBE_REFUSE(p, keyword, "probe '%s' has no action; add a line 'do ACTION'",
                                probe->name);
-    if (probe->actions & ASSAY_PROBE_TIME && !events[probe->event].spans)
+    if (probe->actions & AS_PROBE_TIME && !events[probe->event].spans)
         return AS_PROBE_REFUSE(p, keyword,
                                "probe '%s': %s has no duration; use time with program, function "
                                "or loop",
@@ -300,10 +300,10 @@ static int parse_file(struct as_probe_parser *p)
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-int assay_probes_parse(const char *text, size_t n, const char *name, struct assay_probes **out,
-                       struct assay_error *err)
+int as_probes_parse(const char *text, size_t n, const char *name, struct as_probes **out,
+                    struct as_error *err)
 {
-    struct assay_probes *probes = as_calloc(1, sizeof *probes);
+    struct as_probes *probes = as_calloc(1, sizeof *probes);
     *out = NULL;
     if (!probes)
         return as_error_nomem(err, "probes");
@@ -313,23 +313,23 @@ int assay_probes_parse(const char *text, size_t n, const char *name, struct assa
     struct as_probe_parser p = {.lexer = {{kept, n}, name, 1, 1}, .probes = probes, .err = err};
     const int rc = kept ? parse_file(&p) : as_error_nomem(err, "probes");
     if (rc < 0)
-        assay_probes_free(&probes);
+        as_probes_free(&probes);
     *out = probes;
     return rc;
 }
 
-int assay_probes_read(const char *path, struct assay_probes **out, struct assay_error *err)
+int as_probes_read(const char *path, struct as_probes **out, struct as_error *err)
 {
     char *text;
     size_t n;
     *out = NULL;
     AS_TRY(as_infile_read(path, "the file of probes", FILE_MOST_B, 0, &text, &n, err));
-    const int rc = assay_probes_parse(text, n, path, out, err);
+    const int rc = as_probes_parse(text, n, path, out, err);
     as_free(text);
     return rc;
 }
 
-void assay_probes_free(struct assay_probes **probes)
+void as_probes_free(struct as_probes **probes)
 {
     if (!*probes)
         return;
@@ -346,27 +346,25 @@ void assay_probes_free(struct assay_probes **probes)
     *probes = NULL;
 }
 
-size_t assay_probes_count(const struct assay_probes *probes)
+size_t as_probes_count(const struct as_probes *probes)
 {
     return probes->probe.n;
 }
 
-void assay_probes_get(const struct assay_probes *probes, size_t number,
-                      struct assay_probe_facts *out)
+void as_probes_get(const struct as_probes *probes, size_t number, struct as_probe_facts *out)
 {
     const struct as_mil_probe *it = &probes->probe.at[number];
-    *out = (struct assay_probe_facts){.name = it->name,
-                                      .event = it->event,
-                                      .actions = it->actions,
-                                      .line = it->line,
-                                      .records = it->record.n,
-                                      .calls = it->call.n};
+    *out = (struct as_probe_facts){.name = it->name,
+                                   .event = it->event,
+                                   .actions = it->actions,
+                                   .line = it->line,
+                                   .records = it->record.n,
+                                   .calls = it->call.n};
     as_vec_foreach (&it->filter, filter)
         out->asks_share |= filter->subject == AS_PROBE_OF_SHARE;
 }
 
-const char *assay_probes_record_text(const struct assay_probes *probes, size_t number,
-                                     size_t record)
+const char *as_probes_record_text(const struct as_probes *probes, size_t number, size_t record)
 {
     return probes->probe.at[number].record.at[record].text;
 }

@@ -9,14 +9,14 @@
 struct as_probe_parser {
     struct as_probe_lexer lexer;
     struct as_probe_token now;
-    struct assay_probes *probes;
+    struct as_probes *probes;
     struct as_mil_probe *probe; /* the probe that is being parsed, or NULL */
-    struct assay_error *err;
+    struct as_error *err;
 };
 
 #define AS_PROBE_V(view) (int)((view).n > 60 ? 60 : (view).n), (view).p
 #define AS_PROBE_REFUSE(p, token, fmt, ...)                                                        \
-    as_error_set((p)->err, ASSAY_ERR_USAGE, "%s:%u:%u: " fmt, (p)->lexer.name, (token)->line,      \
+    as_error_set((p)->err, AS_ERR_USAGE, "%s:%u:%u: " fmt, (p)->lexer.name, (token)->line,         \
                  (token)->column, ##__VA_ARGS__)
 
 static inline int as_probe_advance(struct as_probe_parser *p)
@@ -39,7 +39,7 @@ static inline bool as_probe_is_line_end(const struct as_probe_parser *p)
     return p->now.kind == AS_PROBE_LINE_END || p->now.kind == AS_PROBE_FILE_END;
 }
 
-/* Reports the current token and what was expected in its place. Returns ASSAY_ERR_USAGE. */
+/* Reports the current token and what was expected in its place. Returns AS_ERR_USAGE. */
 static inline int as_probe_refuse_now(struct as_probe_parser *p, const char *expected)
 {
     if (as_probe_is_line_end(p))

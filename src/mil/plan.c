@@ -13,26 +13,25 @@
 #include "base/error.h"
 #include "mil/probe.h"
 
-bool as_probe_is_timed(enum assay_probe_event event)
+bool as_probe_is_timed(enum as_probe_event event)
 {
-    return event >= ASSAY_PROBE_LOOP && event <= ASSAY_PROBE_LOOP_BACK;
+    return event >= AS_PROBE_LOOP && event <= AS_PROBE_LOOP_BACK;
 }
 
-bool as_probe_is_whole(enum assay_probe_event event)
+bool as_probe_is_whole(enum as_probe_event event)
 {
-    return event <= ASSAY_PROBE_PROGRAM_EXIT;
+    return event <= AS_PROBE_PROGRAM_EXIT;
 }
 
-static enum assay_probe_event event_of(const struct assay_probes *probes,
-                                       const struct assay_probe_site *site)
+static enum as_probe_event event_of(const struct as_probes *probes,
+                                    const struct as_probe_site *site)
 {
     return probes->probe.at[site->probe].event;
 }
 
 /* ---- Requested code -------------------------------------------------------------------------- */
 
-static int make_lists(const struct assay_program *p, struct as_probe_plan *plan,
-                      struct assay_error *err)
+static int make_lists(const struct as_program *p, struct as_probe_plan *plan, struct as_error *err)
 {
     plan->timed = as_calloc(p->loop_n + 1, sizeof *plan->timed);
     plan->verdict = as_calloc(p->loop_n + 1, sizeof *plan->verdict);
@@ -48,24 +47,24 @@ static int make_lists(const struct assay_program *p, struct as_probe_plan *plan,
                : as_error_nomem(err, "a plan");
 }
 
-static bool is_counted(const struct assay_probes *probes, const struct assay_probe_site *site)
+static bool is_counted(const struct as_probes *probes, const struct as_probe_site *site)
 {
-    return probes->probe.at[site->probe].actions & ASSAY_PROBE_COUNT;
+    return probes->probe.at[site->probe].actions & AS_PROBE_COUNT;
 }
 
-bool as_probe_has_points(const struct assay_probes *probes, const struct assay_probe_site *site)
+bool as_probe_has_points(const struct as_probes *probes, const struct as_probe_site *site)
 {
     const unsigned actions = probes->probe.at[site->probe].actions;
-    return actions & (ASSAY_PROBE_RECORD | ASSAY_PROBE_CALL) ||
-           (actions & ASSAY_PROBE_TIME && event_of(probes, site) == ASSAY_PROBE_FUNCTION);
+    return actions & (AS_PROBE_RECORD | AS_PROBE_CALL) ||
+           (actions & AS_PROBE_TIME && event_of(probes, site) == AS_PROBE_FUNCTION);
 }
 
-static void want_sites(const struct assay_probes *probes, const struct assay_probe_sites *sites,
+static void want_sites(const struct as_probes *probes, const struct as_probe_sites *sites,
                        struct as_probe_plan *plan)
 {
     for (size_t i = 0; i < sites->n; i++) {
-        const struct assay_probe_site *site = &sites->at[i];
-        const enum assay_probe_event event = event_of(probes, site);
+        const struct as_probe_site *site = &sites->at[i];
+        const enum as_probe_event event = event_of(probes, site);
         if (site->refusal || as_probe_is_whole(event))
             continue;
         if (as_probe_is_timed(event)) {
@@ -88,7 +87,7 @@ static bool has_any(const bool *at, size_t n)
 }
 
 int as_probe_take_bytes(struct as_patch_maker *maker, uint8_t **bytes, size_t *n,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     AS_TRY(as_patch_maker_bytes(maker, bytes, n, err));
     if (((const struct as_patch_plan *)(const void *)*bytes)->region.n)
@@ -98,8 +97,7 @@ int as_probe_take_bytes(struct as_patch_maker *maker, uint8_t **bytes, size_t *n
     return 0;
 }
 
-static int plan_times(const struct assay_program *p, struct as_probe_plan *plan,
-                      struct assay_error *err)
+static int plan_times(const struct as_program *p, struct as_probe_plan *plan, struct as_error *err)
 {
     const struct as_patch_wish wish = {.mode = AS_PATCH_TIME, .period = 1, .kept = 64};
     struct as_patch_maker *maker = NULL;
@@ -115,8 +113,7 @@ static int plan_times(const struct assay_program *p, struct as_probe_plan *plan,
 }
 
 /* Plans counters. If a body cannot be cloned as a whole, its loops are cloned one by one. */
-static int plan_counts(const struct assay_program *p, struct as_probe_plan *plan,
-                       struct assay_error *err)
+static int plan_counts(const struct as_program *p, struct as_probe_plan *plan, struct as_error *err)
 {
     const struct as_patch_wish wish = {.mode = AS_PATCH_COUNT};
     const struct as_patch_bodies bodies = {plan->counted, plan->refusal};
@@ -138,48 +135,48 @@ static int plan_counts(const struct assay_program *p, struct as_probe_plan *plan
 
 /* ---- Refusals -------------------------------------------------------------------------------- */
 
-static bool is_function(enum assay_probe_event event)
+static bool is_function(enum as_probe_event event)
 {
-    return event >= ASSAY_PROBE_FUNCTION && event <= ASSAY_PROBE_FUNCTION_EXIT;
+    return event >= AS_PROBE_FUNCTION && event <= AS_PROBE_FUNCTION_EXIT;
 }
 
 /* Returns NULL if the site is in a clone, else the reason. Unless `whole` is set, the clone of a
  * surrounding loop suffices. */
-static const char *why_not_cloned(const struct assay_program *p, const uint8_t *refusal,
+static const char *why_not_cloned(const struct as_program *p, const uint8_t *refusal,
                                   const struct as_patch_verdict *body_verdict,
-                                  const struct assay_probe_site *site, bool whole)
+                                  const struct as_probe_site *site, bool whole)
 {
     if (!refusal[site->body])
         return NULL;
-    for (uint32_t l = p->block[site->block].loop; !whole && l != ASSAY_NONE; l = p->loop[l].parent)
-        if (body_verdict[l].loop != ASSAY_NONE && !body_verdict[l].refusal)
+    for (uint32_t l = p->block[site->block].loop; !whole && l != AS_NONE; l = p->loop[l].parent)
+        if (body_verdict[l].loop != AS_NONE && !body_verdict[l].refusal)
             return NULL;
     return as_patch_refusal_text(refusal[site->body]);
 }
 
 /* Returns why neither block counters nor points can observe the event, or NULL if they can. */
-static const char *why_not_seen(const struct assay_program *p, enum assay_probe_event event,
-                                bool timed, const struct assay_probe_site *site)
+static const char *why_not_seen(const struct as_program *p, enum as_probe_event event, bool timed,
+                                const struct as_probe_site *site)
 {
-    const struct assay_body *body = &p->body[site->body];
-    if (event == ASSAY_PROBE_FUNCTION_EXIT || timed)
+    const struct as_body *body = &p->body[site->body];
+    if (event == AS_PROBE_FUNCTION_EXIT || timed)
         for (uint32_t b = body->first_block; b < body->first_block + body->blocks; b++)
-            if (p->block[b].bits & ASSAY_BLOCK_TAILCALL && p->block[b].succs)
+            if (p->block[b].bits & AS_BLOCK_TAILCALL && p->block[b].succs)
                 return "it is left by a branch to another function";
-    return (event == ASSAY_PROBE_FUNCTION || event == ASSAY_PROBE_FUNCTION_ENTRY) &&
+    return (event == AS_PROBE_FUNCTION || event == AS_PROBE_FUNCTION_ENTRY) &&
                    p->block[site->block].preds
                ? "its entry is also the header of a loop"
                : NULL;
 }
 
 /* Returns why block counters alone cannot count the event, or NULL if they can. */
-static const char *uncountable_reason(const struct assay_program *p, enum assay_probe_event event,
-                                      const struct assay_probe_site *site)
+static const char *uncountable_reason(const struct as_program *p, enum as_probe_event event,
+                                      const struct as_probe_site *site)
 {
-    if (event != ASSAY_PROBE_CALL_AFTER)
+    if (event != AS_PROBE_CALL_AFTER)
         return NULL;
-    const struct assay_block *b = &p->block[site->block];
-    const size_t call = assay_code_find(&p->code, site->address);
+    const struct as_block *b = &p->block[site->block];
+    const size_t call = as_code_find(&p->code, site->address);
     if (call + 1 < (size_t)b->first_insn + b->insns)
         return NULL;
     return b->succs != 1 || p->block[p->succ[b->first_succ].block].preds != 1
@@ -187,12 +184,12 @@ static const char *uncountable_reason(const struct assay_program *p, enum assay_
                : NULL;
 }
 
-static const char *why_not_at(const struct assay_probes *probes, const struct assay_program *p,
-                              const struct as_probe_plan *plan, const struct assay_probe_site *site)
+static const char *why_not_at(const struct as_probes *probes, const struct as_program *p,
+                              const struct as_probe_plan *plan, const struct as_probe_site *site)
 {
-    const enum assay_probe_event event = event_of(probes, site);
+    const enum as_probe_event event = event_of(probes, site);
     const bool points = as_probe_has_points(probes, site);
-    const bool timed = points && probes->probe.at[site->probe].actions & ASSAY_PROBE_TIME;
+    const bool timed = points && probes->probe.at[site->probe].actions & AS_PROBE_TIME;
     const char *why = NULL;
     if (points)
         why = why_not_cloned(p, plan->probed_refusal, plan->probed_body_verdict, site,
@@ -204,12 +201,12 @@ static const char *why_not_at(const struct assay_probes *probes, const struct as
     return why || !is_counted(probes, site) ? why : uncountable_reason(p, event, site);
 }
 
-static void refuse_sites(const struct assay_probes *probes, const struct assay_program *p,
-                         const struct as_probe_plan *plan, struct assay_probe_sites *sites)
+static void refuse_sites(const struct as_probes *probes, const struct as_program *p,
+                         const struct as_probe_plan *plan, struct as_probe_sites *sites)
 {
     for (size_t i = 0; i < sites->n; i++) {
-        struct assay_probe_site *site = &sites->at[i];
-        const enum assay_probe_event event = event_of(probes, site);
+        struct as_probe_site *site = &sites->at[i];
+        const enum as_probe_event event = event_of(probes, site);
         if (site->refusal || as_probe_is_whole(event))
             continue;
         if (!as_probe_is_timed(event))
@@ -221,12 +218,12 @@ static void refuse_sites(const struct assay_probes *probes, const struct assay_p
 
 /* Refuses points in static programs and those with another C library than GNU's. The agent for
  * such programs can neither load libraries nor use thread-local storage. */
-static void refuse_points_of_bare(const struct assay_probes *probes, const struct assay_program *p,
-                                  struct assay_probe_sites *sites)
+static void refuse_points_of_bare(const struct as_probes *probes, const struct as_program *p,
+                                  struct as_probe_sites *sites)
 {
-    const struct assay_object_info *info = assay_object_info(p->object);
+    const struct as_object_info *info = as_object_info(p->object);
     const bool takes = (info->interpreter && strstr(info->interpreter, AS_LOADER_PRELOADS)) ||
-                       info->type == ASSAY_OBJECT_SHARED;
+                       info->type == AS_OBJECT_SHARED;
     for (size_t i = 0; !takes && i < sites->n; i++)
         if (as_probe_has_points(probes, &sites->at[i]))
             sites->at[i].refusal =
@@ -236,9 +233,9 @@ static void refuse_points_of_bare(const struct assay_probes *probes, const struc
 
 /* ---- Functions of the room ------------------------------------------------------------------- */
 
-int as_probe_plan_make(const struct assay_probes *probes, const struct assay_program *program,
-                       struct assay_probe_sites *sites, struct as_probe_plan *out,
-                       struct assay_error *err)
+int as_probe_plan_make(const struct as_probes *probes, const struct as_program *program,
+                       struct as_probe_sites *sites, struct as_probe_plan *out,
+                       struct as_error *err)
 {
     *out = (struct as_probe_plan){0};
     int rc = make_lists(program, out, err);
@@ -275,8 +272,8 @@ void as_probe_plan_fini(struct as_probe_plan *plan)
     *plan = (struct as_probe_plan){0};
 }
 
-int assay_probes_check(const struct assay_probes *probes, const struct assay_program *program,
-                       struct assay_probe_sites *sites, struct assay_error *err)
+int as_probes_check(const struct as_probes *probes, const struct as_program *program,
+                    struct as_probe_sites *sites, struct as_error *err)
 {
     struct as_probe_plan plan;
     AS_TRY(as_probe_plan_make(probes, program, sites, &plan, err));

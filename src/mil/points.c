@@ -22,8 +22,8 @@ struct point_act {
 };
 
 struct pointing {
-    const struct assay_probes *probes;
-    const struct assay_program *program;
+    const struct as_probes *probes;
+    const struct as_program *program;
     struct as_probe_plan *plan;
     struct as_patch_maker *maker;
     AS_VEC(struct point_act) wanted;
@@ -31,7 +31,7 @@ struct pointing {
     AS_VEC(struct as_patch_act) act;
     AS_VEC(struct as_patch_called) called;
     AS_VEC(uint32_t) first_called; /* by probe: index of its first entry in `called` */
-    struct assay_error *err;
+    struct as_error *err;
 };
 
 static int want_act(struct pointing *to, uint64_t address, bool behind,
@@ -46,24 +46,24 @@ static int want_act(struct pointing *to, uint64_t address, bool behind,
 /* Adds the action at each return of a function and at each jump to another function. */
 static int want_exits(struct pointing *to, uint32_t body, const struct as_patch_act *act)
 {
-    const struct assay_program *p = to->program;
-    const struct assay_body *it = &p->body[body];
+    const struct as_program *p = to->program;
+    const struct as_body *it = &p->body[body];
     for (uint32_t b = it->first_block; b < it->first_block + it->blocks; b++) {
-        const struct assay_block *block = &p->block[b];
-        if (block->insns && block->bits & (ASSAY_BLOCK_RETURN | ASSAY_BLOCK_TAILCALL))
+        const struct as_block *block = &p->block[b];
+        if (block->insns && block->bits & (AS_BLOCK_RETURN | AS_BLOCK_TAILCALL))
             AS_TRY(want_act(to, p->code.insn[block->first_insn + block->insns - 1].address, false,
                             act));
     }
     return 0;
 }
 
-static int want_event(struct pointing *to, const struct assay_probe_site *site,
+static int want_event(struct pointing *to, const struct as_probe_site *site,
                       const struct as_patch_act *act)
 {
-    const enum assay_probe_event event = to->probes->probe.at[site->probe].event;
-    if (event == ASSAY_PROBE_FUNCTION_EXIT)
+    const enum as_probe_event event = to->probes->probe.at[site->probe].event;
+    if (event == AS_PROBE_FUNCTION_EXIT)
         return want_exits(to, site->body, act);
-    return want_act(to, site->address, event == ASSAY_PROBE_CALL_AFTER, act);
+    return want_act(to, site->address, event == AS_PROBE_CALL_AFTER, act);
 }
 
 /* ---- Actions --------------------------------------------------------------------------------- */
@@ -88,7 +88,7 @@ static void place_argument(const struct as_probe_record *record, bool is_called,
 }
 
 static struct as_patch_act value_act(const struct as_probe_record *record,
-                                     enum assay_probe_event event, uint64_t place)
+                                     enum as_probe_event event, uint64_t place)
 {
     static const uint8_t source[] = {[AS_PROBE_VALUE_GENERAL] = AS_PATCH_FROM_GENERAL,
                                      [AS_PROBE_VALUE_VECTOR] = AS_PATCH_FROM_VECTOR,
@@ -99,7 +99,7 @@ static struct as_patch_act value_act(const struct as_probe_record *record,
                                .base = AS_PATCH_NONE,
                                .index = AS_PATCH_NONE};
     if (record->of == AS_PROBE_VALUE_ARGUMENT) {
-        place_argument(record, event != ASSAY_PROBE_CALL_BEFORE, &act);
+        place_argument(record, event != AS_PROBE_CALL_BEFORE, &act);
         return act;
     }
     act.source = source[record->of];
@@ -113,7 +113,7 @@ static struct as_patch_act value_act(const struct as_probe_record *record,
     return act;
 }
 
-static int want_time(struct pointing *to, const struct assay_probe_site *site)
+static int want_time(struct pointing *to, const struct as_probe_site *site)
 {
     struct as_patch_act act = {.kind = AS_PATCH_ACT_ENTERS,
                                .place = (uint32_t)to->plan->timers++,
@@ -124,13 +124,13 @@ static int want_time(struct pointing *to, const struct assay_probe_site *site)
     return want_exits(to, site->body, &act);
 }
 
-static int want_site(struct pointing *to, const struct assay_probe_site *site,
+static int want_site(struct pointing *to, const struct as_probe_site *site,
                      struct as_probe_place *place)
 {
     const struct as_mil_probe *probe = &to->probes->probe.at[site->probe];
     struct as_probe_plan *plan = to->plan;
-    *place = (struct as_probe_place){ASSAY_NONE, (uint32_t)plan->values, (uint32_t)plan->tallies};
-    if (probe->event == ASSAY_PROBE_FUNCTION && probe->actions & ASSAY_PROBE_TIME) {
+    *place = (struct as_probe_place){AS_NONE, (uint32_t)plan->values, (uint32_t)plan->tallies};
+    if (probe->event == AS_PROBE_FUNCTION && probe->actions & AS_PROBE_TIME) {
         place->timer = (uint32_t)plan->timers;
         AS_TRY(want_time(to, site));
     }
@@ -147,7 +147,7 @@ static int want_site(struct pointing *to, const struct assay_probe_site *site,
         AS_TRY(want_event(to, site, &act));
     }
     if (plan->values > VALUES_MOST)
-        return as_error_set(to->err, ASSAY_ERR_LIMIT,
+        return as_error_set(to->err, AS_ERR_LIMIT,
                             "probe '%s': the probes record at more than %u addresses; use more "
                             "filters",
                             probe->name, VALUES_MOST);
@@ -206,7 +206,7 @@ static int merge_wanted_points(struct pointing *to)
     return 0;
 }
 
-static int make_points(struct pointing *to, const struct assay_probe_sites *sites)
+static int make_points(struct pointing *to, const struct as_probe_sites *sites)
 {
     for (size_t i = 0; i < to->probes->probe.n; i++)
         AS_TRY(add_called(to, i));
@@ -219,7 +219,7 @@ static int make_points(struct pointing *to, const struct assay_probe_sites *site
 /* Plans the clones. If a body cannot be cloned as a whole, its loops are cloned one by one. */
 static int plan_clones(struct pointing *to, struct as_patch_points *points)
 {
-    const struct assay_program *p = to->program;
+    const struct as_program *p = to->program;
     struct as_probe_plan *plan = to->plan;
     const struct as_patch_bodies bodies = {plan->probed, plan->probed_refusal};
     bool *loops = as_calloc(p->loop_n + 1, sizeof *loops);
@@ -237,9 +237,9 @@ static int plan_clones(struct pointing *to, struct as_patch_points *points)
     return rc;
 }
 
-int as_probe_plan_points(const struct assay_probes *probes, const struct assay_program *program,
-                         const struct assay_probe_sites *sites, struct as_probe_plan *plan,
-                         struct assay_error *err)
+int as_probe_plan_points(const struct as_probes *probes, const struct as_program *program,
+                         const struct as_probe_sites *sites, struct as_probe_plan *plan,
+                         struct as_error *err)
 {
     struct as_patch_points points = {0};
     const struct as_patch_wish wish = {.mode = AS_PATCH_PROBE, .points = &points};

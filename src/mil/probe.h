@@ -35,8 +35,7 @@ struct as_probe_lexer {
 };
 
 /* Reads the next token. Errors: USAGE. */
-int as_probe_next(struct as_probe_lexer *lexer, struct as_probe_token *out,
-                  struct assay_error *err);
+int as_probe_next(struct as_probe_lexer *lexer, struct as_probe_token *out, struct as_error *err);
 
 /* ---- Probes (parse.c) ------------------------------------------------------------------------ */
 
@@ -61,7 +60,7 @@ struct as_probe_filter {
     AS_VEC(struct as_view) text; /* one of them must match */
     double low, high;            /* range of numbers, both ends included */
     uint64_t address;
-    unsigned levels; /* bits by assay_loop_level */
+    unsigned levels; /* bits by as_loop_level */
 };
 
 enum as_probe_value_kind {
@@ -90,14 +89,14 @@ struct as_mil_probe {
     const char *name;
     unsigned line;
     bool has_event;
-    enum assay_probe_event event;
+    enum as_probe_event event;
     unsigned actions;
     AS_VEC(struct as_probe_filter) filter; /* all of them must match */
     AS_VEC(struct as_probe_record) record;
     AS_VEC(struct as_probe_call) call;
 };
 
-struct assay_probes {
+struct as_probes {
     struct as_arena arena;
     AS_VEC(struct as_mil_probe) probe;
 };

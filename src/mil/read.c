@@ -36,11 +36,11 @@ static bool tells_rounds(const struct as_patch_plan *plan, const struct as_patch
     return loop->induction != AS_PATCH_NONE;
 }
 
-static void read_probed_loop(struct as_probe_run *run, const struct as_instances *all, size_t site,
-                             const struct assay_probe_facts *facts)
+static void read_probed_loop(struct as_probe_session *run, const struct as_instances *all,
+                             size_t site, const struct as_probe_facts *facts)
 {
-    struct assay_probe_site *it = &run->result->sites.at[site];
-    struct assay_probe_value *value = &run->result->value[site];
+    struct as_probe_site *it = &run->result->sites.at[site];
+    struct as_probe_value *value = &run->result->value[site];
     const uint32_t number = run->plan.verdict[it->loop].loop;
     const struct as_patch_loop *loops = as_patch_at(all->plan, &all->plan->loop);
     const struct as_patch_total sum = total_of(all, number);
@@ -54,21 +54,21 @@ static void read_probed_loop(struct as_probe_run *run, const struct as_instances
     value->entries = n;
     if (tells_rounds(all->plan, &loops[number]))
         value->rounds = (double)sum.trips;
-    if (facts->actions & ASSAY_PROBE_COUNT)
-        value->count = facts->event == ASSAY_PROBE_LOOP_BACK ? value->rounds - n : n;
-    if (facts->actions & ASSAY_PROBE_TIME) {
+    if (facts->actions & AS_PROBE_COUNT)
+        value->count = facts->event == AS_PROBE_LOOP_BACK ? value->rounds - n : n;
+    if (facts->actions & AS_PROBE_TIME) {
         value->time_s = ticks * run->tick.ns / 1e9;
         value->cycles = ticks * run->tick.cycles;
     }
-    if (isnan(value->count) && facts->event == ASSAY_PROBE_LOOP_BACK)
+    if (isnan(value->count) && facts->event == AS_PROBE_LOOP_BACK)
         it->refusal = "no register counts its iterations";
 }
 
-void as_probe_read_times(struct as_probe_run *run, const struct as_instances *all)
+void as_probe_read_times(struct as_probe_session *run, const struct as_instances *all)
 {
     for (size_t i = 0; i < run->result->sites.n; i++) {
-        struct assay_probe_facts facts;
-        assay_probes_get(run->request->probes, run->result->sites.at[i].probe, &facts);
+        struct as_probe_facts facts;
+        as_probes_get(run->request->probes, run->result->sites.at[i].probe, &facts);
         if (as_probe_is_timed(facts.event) && !run->result->sites.at[i].refusal)
             read_probed_loop(run, all, i, &facts);
     }
@@ -81,7 +81,7 @@ struct runs_from {
 };
 
 struct counted_code {
-    const struct assay_program *program;
+    const struct as_program *program;
     AS_VEC(struct runs_from) at; /* sorted by address */
 };
 
@@ -106,7 +106,7 @@ static int list_counters(struct counted_code *code, const struct as_instances *a
 
 /* Returns how often the code at an address of a block ran. The last counter at or before it in
  * the block gives the number. Returns NaN without such a counter. */
-static double runs_at(const struct counted_code *code, const struct assay_block *block,
+static double runs_at(const struct counted_code *code, const struct as_block *block,
                       uint64_t address)
 {
     const struct runs_from *at = code->at.at;
@@ -118,12 +118,12 @@ static double runs_at(const struct counted_code *code, const struct assay_block 
 
 static double exits_of(const struct counted_code *code, uint32_t body)
 {
-    const struct assay_program *p = code->program;
-    const struct assay_body *it = &p->body[body];
+    const struct as_program *p = code->program;
+    const struct as_body *it = &p->body[body];
     double sum = 0;
     for (uint32_t b = it->first_block; b < it->first_block + it->blocks; b++) {
-        const struct assay_block *block = &p->block[b];
-        if (block->insns && block->bits & (ASSAY_BLOCK_RETURN | ASSAY_BLOCK_TAILCALL))
+        const struct as_block *block = &p->block[b];
+        if (block->insns && block->bits & (AS_BLOCK_RETURN | AS_BLOCK_TAILCALL))
             sum += runs_at(code, block, p->code.insn[block->first_insn + block->insns - 1].address);
     }
     return sum;
@@ -131,40 +131,40 @@ static double exits_of(const struct counted_code *code, uint32_t body)
 
 /* Returns how often a call returned. The code behind a call has its own counter; at the end of a
  * block, that of the successor. */
-static double returns_of(const struct counted_code *code, const struct assay_probe_site *site)
+static double returns_of(const struct counted_code *code, const struct as_probe_site *site)
 {
-    const struct assay_program *p = code->program;
-    const struct assay_block *block = &p->block[site->block];
-    const size_t call = assay_code_find(&p->code, site->address);
+    const struct as_program *p = code->program;
+    const struct as_block *block = &p->block[site->block];
+    const size_t call = as_code_find(&p->code, site->address);
     if (call + 1 < (size_t)block->first_insn + block->insns)
         return runs_at(code, block, p->code.insn[call + 1].address);
     block = &p->block[p->succ[block->first_succ].block];
     return runs_at(code, block, block->start);
 }
 
-static double count_of(const struct counted_code *code, const struct assay_probe_site *site,
-                       enum assay_probe_event event)
+static double count_of(const struct counted_code *code, const struct as_probe_site *site,
+                       enum as_probe_event event)
 {
-    if (event == ASSAY_PROBE_FUNCTION_EXIT)
+    if (event == AS_PROBE_FUNCTION_EXIT)
         return exits_of(code, site->body);
-    if (event == ASSAY_PROBE_CALL_AFTER)
+    if (event == AS_PROBE_CALL_AFTER)
         return returns_of(code, site);
     return runs_at(code, &code->program->block[site->block], site->address);
 }
 
-uint32_t as_probe_region_of(const struct as_probe_run *run, const struct as_patch_plan *plan,
-                            const struct assay_probe_site *site)
+uint32_t as_probe_region_of(const struct as_probe_session *run, const struct as_patch_plan *plan,
+                            const struct as_probe_site *site)
 {
     const bool points = plan->mode == AS_PATCH_PROBE;
     const struct as_patch_verdict *body_verdict =
         points ? run->plan.probed_body_verdict : run->plan.body_verdict;
     const uint8_t *refusal = points ? run->plan.probed_refusal : run->plan.refusal;
-    const struct assay_program *p = run->result->program;
+    const struct as_program *p = run->result->program;
     const struct as_patch_region *region = as_patch_at(plan, &plan->region);
     const struct as_patch_loop *loops = as_patch_at(plan, &plan->loop);
     const uint64_t entry = p->block[p->body[site->body].entry_block].start;
-    for (uint32_t l = p->block[site->block].loop; l != ASSAY_NONE; l = p->loop[l].parent)
-        if (body_verdict[l].loop != ASSAY_NONE && refusal[site->body])
+    for (uint32_t l = p->block[site->block].loop; l != AS_NONE; l = p->loop[l].parent)
+        if (body_verdict[l].loop != AS_NONE && refusal[site->body])
             return loops[body_verdict[l].loop].region;
     for (uint32_t r = 0; r < plan->region.n; r++)
         if (region[r].header == entry)
@@ -172,14 +172,14 @@ uint32_t as_probe_region_of(const struct as_probe_run *run, const struct as_patc
     return UINT32_MAX;
 }
 
-static void read_probe_count(struct as_probe_run *run, const struct counted_code *code,
+static void read_probe_count(struct as_probe_session *run, const struct counted_code *code,
                              const struct as_instances *all, size_t site)
 {
-    struct assay_probe_site *it = &run->result->sites.at[site];
-    struct assay_probe_facts facts;
-    assay_probes_get(run->request->probes, it->probe, &facts);
+    struct as_probe_site *it = &run->result->sites.at[site];
+    struct as_probe_facts facts;
+    as_probes_get(run->request->probes, it->probe, &facts);
     if (it->refusal || as_probe_is_timed(facts.event) || as_probe_is_whole(facts.event) ||
-        !(facts.actions & ASSAY_PROBE_COUNT))
+        !(facts.actions & AS_PROBE_COUNT))
         return;
     const double count = count_of(code, it, facts.event);
     if (!(count > 0))
@@ -190,8 +190,8 @@ static void read_probe_count(struct as_probe_run *run, const struct counted_code
         run->result->value[site].count = count;
 }
 
-int as_probe_read_counts(struct as_probe_run *run, const struct as_instances *all,
-                         struct assay_error *err)
+int as_probe_read_counts(struct as_probe_session *run, const struct as_instances *all,
+                         struct as_error *err)
 {
     struct counted_code code = {.program = run->result->program};
     const int rc = list_counters(&code, all) < 0 ? as_error_nomem(err, "counts") : 0;

@@ -17,12 +17,12 @@ struct probe_place {
 };
 
 struct resolving {
-    const struct assay_probes *probes;
-    const struct assay_program *program;
-    const struct assay_probe_heat *heat;
-    AS_VEC(struct assay_probe_site) site;
+    const struct as_probes *probes;
+    const struct as_program *program;
+    const struct as_probe_heat *heat;
+    AS_VEC(struct as_probe_site) site;
     const struct as_mil_probe *probe; /* the probe that is being resolved */
-    struct assay_error *err;
+    struct as_error *err;
 };
 
 /* ---- Filters --------------------------------------------------------------------------------- */
@@ -41,7 +41,7 @@ bool as_probe_fits_name(const struct as_probe_filter *filter, const char *linkag
     char name[4096];
     if (fits_text(filter, linkage))
         return true;
-    if (assay_demangle(linkage, name, sizeof name) <= 0)
+    if (as_demangle(linkage, name, sizeof name) <= 0)
         return false;
     if (fits_text(filter, name))
         return true;
@@ -57,12 +57,11 @@ static bool fits_file(const struct as_probe_filter *filter, const char *file)
     return file && (fits_text(filter, file) || fits_text(filter, as_path_last(file)));
 }
 
-static const char *line_of(const struct assay_program *p, const struct probe_place *at,
-                           unsigned *line)
+static const char *line_of(const struct as_program *p, const struct probe_place *at, unsigned *line)
 {
     const uint64_t address =
-        at->insn != ASSAY_NONE ? p->code.insn[at->insn].address : p->block[at->block].start;
-    const struct assay_line *row = assay_debug_line_at(&p->debug, address);
+        at->insn != AS_NONE ? p->code.insn[at->insn].address : p->block[at->block].start;
+    const struct as_line *row = as_debug_line_at(&p->debug, address);
     *line = row ? row->line : 0;
     return row && row->file < p->debug.file_n ? p->debug.file[row->file] : NULL;
 }
@@ -71,21 +70,21 @@ static const char *line_of(const struct assay_program *p, const struct probe_pla
 static bool fits_line(const struct resolving *r, const struct as_probe_filter *filter,
                       const struct probe_place *at)
 {
-    const struct assay_program *p = r->program;
-    const struct assay_loop *loop = at->loop != ASSAY_NONE ? &p->loop[at->loop] : NULL;
+    const struct as_program *p = r->program;
+    const struct as_loop *loop = at->loop != AS_NONE ? &p->loop[at->loop] : NULL;
     unsigned line;
-    if (loop && at->insn == ASSAY_NONE && at->block == loop->header && loop->sources) {
-        const struct assay_source_range *own = &p->loop_source[loop->source];
+    if (loop && at->insn == AS_NONE && at->block == loop->header && loop->sources) {
+        const struct as_source_range *own = &p->loop_source[loop->source];
         return own->last_line >= filter->low && own->first_line <= filter->high;
     }
     (void)line_of(p, at, &line);
     return line && line >= filter->low && line <= filter->high;
 }
 
-static const char *callee_of(const struct assay_program *p, const struct probe_place *at)
+static const char *callee_of(const struct as_program *p, const struct probe_place *at)
 {
     uint64_t target;
-    if (!assay_insn_target(&p->code.insn[at->insn], &target))
+    if (!as_insn_target(&p->code.insn[at->insn], &target))
         return NULL;
     for (uint32_t b = 0; b < p->body_n; b++)
         if (p->body[b].entry == target)
@@ -105,26 +104,26 @@ static bool fits_share(const struct resolving *r, const struct as_probe_filter *
 static bool fits_nest(const struct resolving *r, const struct as_probe_filter *filter,
                       const struct probe_place *at)
 {
-    const struct assay_loop *loop = at->loop != ASSAY_NONE ? &r->program->loop[at->loop] : NULL;
+    const struct as_loop *loop = at->loop != AS_NONE ? &r->program->loop[at->loop] : NULL;
     const double depth = loop ? loop->depth : 0;
     if (filter->subject == AS_PROBE_OF_LEVEL)
         return loop && filter->levels >> loop->level & 1;
     return depth >= filter->low && depth <= filter->high;
 }
 
-static uint64_t address_of(const struct assay_program *p, const struct probe_place *at)
+static uint64_t address_of(const struct as_program *p, const struct probe_place *at)
 {
-    return at->insn != ASSAY_NONE    ? p->code.insn[at->insn].address
-           : at->block != ASSAY_NONE ? p->block[at->block].start
-                                     : 0;
+    return at->insn != AS_NONE    ? p->code.insn[at->insn].address
+           : at->block != AS_NONE ? p->block[at->block].start
+                                  : 0;
 }
 
 static bool fits_filter(const struct resolving *r, const struct as_probe_filter *filter,
                         const struct probe_place *at)
 {
-    const struct assay_program *p = r->program;
-    const struct assay_form *form =
-        at->insn != ASSAY_NONE ? assay_form_get(p->code.insn[at->insn].form) : NULL;
+    const struct as_program *p = r->program;
+    const struct as_form *form =
+        at->insn != AS_NONE ? as_form_get(p->code.insn[at->insn].form) : NULL;
     unsigned line;
     switch (filter->subject) {
     case AS_PROBE_OF_FUNCTION:
@@ -136,7 +135,7 @@ static bool fits_filter(const struct resolving *r, const struct as_probe_filter 
         return callee && as_probe_fits_name(filter, callee);
     }
     case AS_PROBE_OF_CLASS:
-        return form && fits_text(filter, assay_class_name(form->insn_class));
+        return form && fits_text(filter, as_class_name(form->insn_class));
     case AS_PROBE_OF_MNEMONIC:
         return form && fits_text(filter, form->mnemonic);
     case AS_PROBE_OF_LINE:
@@ -162,13 +161,13 @@ static bool fits_all(const struct resolving *r, const struct probe_place *at)
 
 static int add_site(struct resolving *r, const struct probe_place *at)
 {
-    const struct assay_probe_site site = {.probe = (uint32_t)(r->probe - r->probes->probe.at),
-                                          .body = at->body,
-                                          .loop = at->loop,
-                                          .block = at->block,
-                                          .address = address_of(r->program, at)};
+    const struct as_probe_site site = {.probe = (uint32_t)(r->probe - r->probes->probe.at),
+                                       .body = at->body,
+                                       .loop = at->loop,
+                                       .block = at->block,
+                                       .address = address_of(r->program, at)};
     if (r->site.n >= SITES_MOST)
-        return as_error_set(r->err, ASSAY_ERR_LIMIT,
+        return as_error_set(r->err, AS_ERR_LIMIT,
                             "probe '%s': the probes match more than %zu addresses; use more "
                             "filters",
                             r->probe->name, SITES_MOST);
@@ -182,12 +181,12 @@ static int offer(struct resolving *r, const struct probe_place *at)
 
 static int offer_insns(struct resolving *r, uint32_t block, bool calls)
 {
-    const struct assay_program *p = r->program;
-    const struct assay_block *b = &p->block[block];
+    const struct as_program *p = r->program;
+    const struct as_block *b = &p->block[block];
     for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++) {
-        const unsigned what = assay_form_get(p->code.insn[i].form)->insn_class;
+        const unsigned what = as_form_get(p->code.insn[i].form)->insn_class;
         const struct probe_place at = {b->body, b->loop, block, i};
-        if (!calls || what == ASSAY_CLASS_CALL)
+        if (!calls || what == AS_CLASS_CALL)
             AS_TRY(offer(r, &at));
     }
     return 0;
@@ -195,23 +194,23 @@ static int offer_insns(struct resolving *r, uint32_t block, bool calls)
 
 static int offer_blocks(struct resolving *r)
 {
-    const struct assay_program *p = r->program;
+    const struct as_program *p = r->program;
     for (uint32_t b = 0; b < p->block_n; b++) {
-        const struct probe_place at = {p->block[b].body, p->block[b].loop, b, ASSAY_NONE};
-        if (r->probe->event == ASSAY_PROBE_BLOCK)
+        const struct probe_place at = {p->block[b].body, p->block[b].loop, b, AS_NONE};
+        if (r->probe->event == AS_PROBE_BLOCK)
             AS_TRY(offer(r, &at));
         else
-            AS_TRY(offer_insns(r, b, r->probe->event != ASSAY_PROBE_INSTRUCTION));
+            AS_TRY(offer_insns(r, b, r->probe->event != AS_PROBE_INSTRUCTION));
     }
     return 0;
 }
 
 static int offer_bodies(struct resolving *r)
 {
-    const struct assay_program *p = r->program;
+    const struct as_program *p = r->program;
     for (uint32_t b = 0; b < p->body_n; b++) {
-        const struct probe_place at = {b, ASSAY_NONE, p->body[b].entry_block, ASSAY_NONE};
-        if (!(p->body[b].bits & ASSAY_BODY_STUB) && p->body[b].blocks)
+        const struct probe_place at = {b, AS_NONE, p->body[b].entry_block, AS_NONE};
+        if (!(p->body[b].bits & AS_BODY_STUB) && p->body[b].blocks)
             AS_TRY(offer(r, &at));
     }
     return 0;
@@ -219,9 +218,9 @@ static int offer_bodies(struct resolving *r)
 
 static int offer_loops(struct resolving *r)
 {
-    const struct assay_program *p = r->program;
+    const struct as_program *p = r->program;
     for (uint32_t l = 0; l < p->loop_n; l++) {
-        const struct probe_place at = {p->loop[l].body, l, p->loop[l].header, ASSAY_NONE};
+        const struct probe_place at = {p->loop[l].body, l, p->loop[l].header, AS_NONE};
         AS_TRY(offer(r, &at));
     }
     return 0;
@@ -229,33 +228,33 @@ static int offer_loops(struct resolving *r)
 
 static int offer_all(struct resolving *r)
 {
-    static const struct probe_place whole = {ASSAY_NONE, ASSAY_NONE, ASSAY_NONE, ASSAY_NONE};
+    static const struct probe_place whole = {AS_NONE, AS_NONE, AS_NONE, AS_NONE};
     switch (r->probe->event) {
-    case ASSAY_PROBE_PROGRAM:
-    case ASSAY_PROBE_PROGRAM_ENTRY:
-    case ASSAY_PROBE_PROGRAM_EXIT:
+    case AS_PROBE_PROGRAM:
+    case AS_PROBE_PROGRAM_ENTRY:
+    case AS_PROBE_PROGRAM_EXIT:
         return add_site(r, &whole);
-    case ASSAY_PROBE_FUNCTION:
-    case ASSAY_PROBE_FUNCTION_ENTRY:
-    case ASSAY_PROBE_FUNCTION_EXIT:
+    case AS_PROBE_FUNCTION:
+    case AS_PROBE_FUNCTION_ENTRY:
+    case AS_PROBE_FUNCTION_EXIT:
         return offer_bodies(r);
-    case ASSAY_PROBE_LOOP:
-    case ASSAY_PROBE_LOOP_ENTRY:
-    case ASSAY_PROBE_LOOP_EXIT:
-    case ASSAY_PROBE_LOOP_BACK:
+    case AS_PROBE_LOOP:
+    case AS_PROBE_LOOP_ENTRY:
+    case AS_PROBE_LOOP_EXIT:
+    case AS_PROBE_LOOP_BACK:
         return offer_loops(r);
     default:
         return offer_blocks(r);
     }
 }
 
-int assay_probes_resolve(const struct assay_probes *probes, const struct assay_program *program,
-                         const struct assay_probe_heat *heat, struct assay_probe_sites *out,
-                         struct assay_error *err)
+int as_probes_resolve(const struct as_probes *probes, const struct as_program *program,
+                      const struct as_probe_heat *heat, struct as_probe_sites *out,
+                      struct as_error *err)
 {
     struct resolving r = {.probes = probes, .program = program, .heat = heat, .err = err};
     int rc = 0;
-    *out = (struct assay_probe_sites){0};
+    *out = (struct as_probe_sites){0};
     as_vec_foreach (&probes->probe, probe) {
         r.probe = probe;
         if (rc == 0)
@@ -265,12 +264,12 @@ int assay_probes_resolve(const struct assay_probes *probes, const struct assay_p
         as_vec_fini(&r.site);
         return rc;
     }
-    *out = (struct assay_probe_sites){r.site.at, r.site.n};
+    *out = (struct as_probe_sites){r.site.at, r.site.n};
     return 0;
 }
 
-void assay_probe_sites_fini(struct assay_probe_sites *sites)
+void as_probe_sites_fini(struct as_probe_sites *sites)
 {
     as_free(sites->at);
-    *sites = (struct assay_probe_sites){0};
+    *sites = (struct as_probe_sites){0};
 }

@@ -24,35 +24,35 @@ static const char program_sql[] =
     " ORDER BY o.exclusive_n DESC, m.module_id LIMIT 1";
 
 /* Finds the executable with the most samples; without samples, the program of the command. */
-static int find_program(struct as_probe_run *run, struct assay_error *err)
+static int find_program(struct as_probe_session *run, struct as_error *err)
 {
-    struct assay_probe_result *result = run->result;
-    struct assay_rows *rows;
-    AS_TRY(assay_rows_open(run->experiment, program_sql, &rows, err));
-    assay_rows_bind_integer(rows, 1, result->profile.run_id);
-    const int rc = assay_rows_next(rows, err);
+    struct as_probe_result *result = run->result;
+    struct as_rows *rows;
+    AS_TRY(as_rows_open(run->experiment, program_sql, &rows, err));
+    as_rows_bind_integer(rows, 1, result->profile.run_id);
+    const int rc = as_rows_next(rows, err);
     if (rc > 0)
-        snprintf(result->path, sizeof result->path, "%s", assay_rows_text(rows, 0));
-    assay_rows_close(&rows);
+        snprintf(result->path, sizeof result->path, "%s", as_rows_text(rows, 0));
+    as_rows_close(&rows);
     AS_TRY(rc);
     if (result->path[0])
         return 0;
-    struct assay_launch_plan *plan;
-    AS_TRY(assay_launch_plan(run->request->profile.command, &plan, err));
+    struct as_launch_plan *plan;
+    AS_TRY(as_launch_plan(run->request->profile.command, &plan, err));
     snprintf(result->path, sizeof result->path, "%s", plan->real_path);
-    assay_launch_plan_free(&plan);
+    as_launch_plan_free(&plan);
     return 0;
 }
 
-static int open_program(struct as_probe_run *run, struct assay_error *err)
+static int open_program(struct as_probe_session *run, struct as_error *err)
 {
-    const struct assay_attribute_options *how = &run->request->profile.attribute;
-    const struct assay_program_options options = {
-        .jobs = how->jobs, .path_limit = ASSAY_PATH_LIMIT, .with_source = true};
-    struct assay_probe_result *result = run->result;
+    const struct as_attribute_options *how = &run->request->profile.attribute;
+    const struct as_program_options options = {
+        .jobs = how->jobs, .path_limit = AS_PATH_LIMIT, .with_source = true};
+    struct as_probe_result *result = run->result;
     AS_TRY(find_program(run, err));
-    AS_TRY(assay_object_open(result->path, how->open, &result->object, err));
-    return assay_program_new(result->object, &options, &result->program, err);
+    AS_TRY(as_object_open(result->path, how->open, &result->object, err));
+    return as_program_new(result->object, &options, &result->program, err);
 }
 
 /* ---- Share of samples ------------------------------------------------------------------------ */
@@ -64,7 +64,7 @@ struct heat_row {
 };
 
 struct heat_table {
-    const struct assay_program *program;
+    const struct as_program *program;
     AS_VEC(struct heat_row) row;
 };
 
@@ -77,11 +77,11 @@ static const char heat_sql[] =
     " JOIN function f ON f.function_id = o.object_id JOIN module m USING (module_id)"
     " WHERE o.run_id = ?1 AND o.object_kind = 'function' AND m.kind = 'executable'";
 
-static int add_heat_row(void *context, struct assay_rows *row, struct assay_error *err)
+static int add_heat_row(void *context, struct as_rows *row, struct as_error *err)
 {
     struct heat_table *table = context;
-    const struct heat_row it = {(uint64_t)assay_rows_integer(row, 0),
-                                (uint32_t)assay_rows_integer(row, 1), assay_rows_real(row, 2)};
+    const struct heat_row it = {(uint64_t)as_rows_integer(row, 0),
+                                (uint32_t)as_rows_integer(row, 1), as_rows_real(row, 2)};
     return as_vec_push(&table->row, it) < 0 ? as_error_nomem(err, "hot code") : 0;
 }
 
@@ -89,8 +89,8 @@ static int add_heat_row(void *context, struct assay_rows *row, struct assay_erro
 static double share_of(void *context, uint32_t body, uint32_t loop)
 {
     const struct heat_table *table = context;
-    const struct assay_program *p = table->program;
-    const bool is_loop = loop != ASSAY_NONE;
+    const struct as_program *p = table->program;
+    const bool is_loop = loop != AS_NONE;
     const uint64_t address = is_loop ? p->block[p->loop[loop].header].start : p->body[body].entry;
     const uint32_t depth = is_loop ? p->loop[loop].depth : 0;
     as_vec_foreach (&table->row, row)
@@ -99,23 +99,22 @@ static double share_of(void *context, uint32_t body, uint32_t loop)
     return 0;
 }
 
-static int resolve_sites(struct as_probe_run *run, struct assay_error *err)
+static int resolve_sites(struct as_probe_session *run, struct as_error *err)
 {
-    struct assay_probe_result *result = run->result;
+    struct as_probe_result *result = run->result;
     struct heat_table table = {.program = result->program};
-    const struct assay_probe_heat heat = {share_of, &table};
-    int rc = assay_rows_each(run->experiment, heat_sql, result->profile.run_id, add_heat_row,
-                             &table, err);
+    const struct as_probe_heat heat = {share_of, &table};
+    int rc =
+        as_rows_each(run->experiment, heat_sql, result->profile.run_id, add_heat_row, &table, err);
     if (rc == 0)
-        rc =
-            assay_probes_resolve(run->request->probes, result->program, &heat, &result->sites, err);
+        rc = as_probes_resolve(run->request->probes, result->program, &heat, &result->sites, err);
     as_vec_fini(&table.row);
     AS_TRY(rc);
     result->value = as_calloc(result->sites.n + 1, sizeof *result->value);
     if (!result->value)
         return as_error_nomem(err, "what probes measured");
     for (size_t i = 0; i < result->sites.n; i++)
-        result->value[i] = (struct assay_probe_value){
+        result->value[i] = (struct as_probe_value){
             .count = NAN,
             .time_s = NAN,
             .cycles = NAN,
@@ -132,38 +131,38 @@ static int resolve_sites(struct as_probe_run *run, struct assay_error *err)
 /* ---- Processes ------------------------------------------------------------------------------- */
 
 /* Reads process counts and times from the first run, because no clone disturbs it. */
-static int read_processes(struct as_probe_run *run, struct assay_error *err)
+static int read_processes(struct as_probe_session *run, struct as_error *err)
 {
-    struct assay_probe_result *result = run->result;
-    struct assay_rows *rows;
-    AS_TRY(assay_rows_open(run->experiment,
-                           "SELECT count(*), count(end_ns), sum(end_ns - start_ns) / 1e9"
-                           " FROM process WHERE run_id = ?1 AND exe = ?2",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, result->profile.run_id);
-    assay_rows_bind_text(rows, 2, result->path);
-    const int rc = assay_rows_next(rows, err);
+    struct as_probe_result *result = run->result;
+    struct as_rows *rows;
+    AS_TRY(as_rows_open(run->experiment,
+                        "SELECT count(*), count(end_ns), sum(end_ns - start_ns) / 1e9"
+                        " FROM process WHERE run_id = ?1 AND exe = ?2",
+                        &rows, err));
+    as_rows_bind_integer(rows, 1, result->profile.run_id);
+    as_rows_bind_text(rows, 2, result->path);
+    const int rc = as_rows_next(rows, err);
     for (size_t i = 0; rc > 0 && i < result->sites.n; i++) {
-        struct assay_probe_facts facts;
-        assay_probes_get(run->request->probes, result->sites.at[i].probe, &facts);
+        struct as_probe_facts facts;
+        as_probes_get(run->request->probes, result->sites.at[i].probe, &facts);
         if (!as_probe_is_whole(facts.event) || result->sites.at[i].refusal)
             continue;
-        const int column = facts.event == ASSAY_PROBE_PROGRAM_EXIT ? 1 : 0;
-        if (facts.actions & ASSAY_PROBE_COUNT)
-            result->value[i].count = (double)assay_rows_integer(rows, column);
-        if (facts.actions & ASSAY_PROBE_TIME)
-            result->value[i].time_s = assay_rows_real(rows, 2);
+        const int column = facts.event == AS_PROBE_PROGRAM_EXIT ? 1 : 0;
+        if (facts.actions & AS_PROBE_COUNT)
+            result->value[i].count = (double)as_rows_integer(rows, column);
+        if (facts.actions & AS_PROBE_TIME)
+            result->value[i].time_s = as_rows_real(rows, 2);
     }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
-static int run_plan(struct as_probe_run *run, const uint8_t *plan, size_t plan_n,
-                    struct as_instances *all, int64_t *run_id, struct assay_error *err)
+static int run_plan(struct as_probe_session *run, const uint8_t *plan, size_t plan_n,
+                    struct as_instances *all, int64_t *run_id, struct as_error *err)
 {
-    struct assay_profile_result ran = {.exit_code = -1};
+    struct as_profile_result ran = {.exit_code = -1};
     const struct as_clones clones = {.plan = plan,
                                      .plan_n = plan_n,
                                      .program = run->result->path,
@@ -178,7 +177,7 @@ static int run_plan(struct as_probe_run *run, const uint8_t *plan, size_t plan_n
     return 0;
 }
 
-static int run_times(struct as_probe_run *run, struct assay_error *err)
+static int run_times(struct as_probe_session *run, struct as_error *err)
 {
     const struct as_probe_plan *plan = &run->plan;
     struct as_instances all = {.plan = (const void *)plan->times};
@@ -193,7 +192,7 @@ static int run_times(struct as_probe_run *run, struct assay_error *err)
     return rc;
 }
 
-static int run_counts(struct as_probe_run *run, struct assay_error *err)
+static int run_counts(struct as_probe_session *run, struct as_error *err)
 {
     const struct as_probe_plan *plan = &run->plan;
     struct as_instances all = {.plan = (const void *)plan->counts};
@@ -206,7 +205,7 @@ static int run_counts(struct as_probe_run *run, struct assay_error *err)
     return rc;
 }
 
-static int run_points(struct as_probe_run *run, struct assay_error *err)
+static int run_points(struct as_probe_session *run, struct as_error *err)
 {
     const struct as_probe_plan *plan = &run->plan;
     struct as_instances all = {.plan = (const void *)plan->points};
@@ -223,16 +222,16 @@ static int run_points(struct as_probe_run *run, struct assay_error *err)
 
 /* Checks before any run that the agent can be loaded into the program, or into the shell that
  * starts it. */
-static int check_probed(const struct assay_profile_request *request, struct assay_error *err)
+static int check_probed(const struct as_profile_request *request, struct as_error *err)
 {
-    struct assay_launch_plan *plan;
-    AS_TRY(assay_launch_plan(request->command, &plan, err));
+    struct as_launch_plan *plan;
+    AS_TRY(as_launch_plan(request->command, &plan, err));
     const int rc = as_preload_check(plan->path, "probed from inside", "", err);
-    assay_launch_plan_free(&plan);
+    as_launch_plan_free(&plan);
     return rc;
 }
 
-static int run_probes(struct as_probe_run *run, struct assay_error *err)
+static int run_probes(struct as_probe_session *run, struct as_error *err)
 {
     AS_TRY(open_program(run, err));
     AS_TRY(resolve_sites(run, err));
@@ -243,13 +242,13 @@ static int run_probes(struct as_probe_run *run, struct assay_error *err)
     return as_probe_write(run, err);
 }
 
-int assay_probe_run(struct assay_experiment *experiment, const struct assay_probe_request *request,
-                    struct assay_probe_result *result, struct assay_error *err)
+int as_probe_run(struct as_experiment *experiment, const struct as_probe_request *request,
+                 struct as_probe_result *result, struct as_error *err)
 {
-    struct as_probe_run run = {.experiment = experiment, .request = request, .result = result};
-    *result = (struct assay_probe_result){.profile = {.exit_code = -1}};
+    struct as_probe_session run = {.experiment = experiment, .request = request, .result = result};
+    *result = (struct as_probe_result){.profile = {.exit_code = -1}};
     AS_TRY(check_probed(&request->profile, err));
-    AS_TRY(assay_probes_find_libraries(request->probes, err));
+    AS_TRY(as_probes_find_libraries(request->probes, err));
     as_input_note(&run.input);
     AS_TRY(as_clones_record(experiment, &run.input, as_collector_kinds, &request->profile,
                             &result->profile, err));
@@ -260,13 +259,13 @@ int assay_probe_run(struct assay_experiment *experiment, const struct assay_prob
     return rc;
 }
 
-void assay_probe_result_fini(struct assay_probe_result *result)
+void as_probe_result_fini(struct as_probe_result *result)
 {
     for (size_t i = 0; result->value && i < result->sites.n; i++)
         as_free(result->value[i].recorded);
     as_free(result->value);
-    assay_probe_sites_fini(&result->sites);
-    assay_program_free(&result->program);
-    assay_object_close(&result->object);
+    as_probe_sites_fini(&result->sites);
+    as_program_free(&result->program);
+    as_object_close(&result->object);
     result->value = NULL;
 }

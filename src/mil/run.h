@@ -35,10 +35,10 @@ struct as_probed_all {
     uint64_t empty_ticks, no_library, damaged;
 };
 
-struct as_probe_run {
-    struct assay_experiment *experiment;
-    const struct assay_probe_request *request;
-    struct assay_probe_result *result;
+struct as_probe_session {
+    struct as_experiment *experiment;
+    const struct as_probe_request *request;
+    struct as_probe_result *result;
     struct as_input input; /* the same input for every run */
     struct as_probe_plan plan;
     struct as_tick tick;
@@ -49,33 +49,33 @@ struct as_probe_run {
 
 /* Set the values of sites from the agent's results. A site without any result gets a refusal.
  * Errors: NOMEM. */
-void as_probe_read_times(struct as_probe_run *run, const struct as_instances *all);
-int as_probe_read_counts(struct as_probe_run *run, const struct as_instances *all,
-                         struct assay_error *err);
+void as_probe_read_times(struct as_probe_session *run, const struct as_instances *all);
+int as_probe_read_counts(struct as_probe_session *run, const struct as_instances *all,
+                         struct as_error *err);
 
 /* Returns the patch region of a site: its function, or a surrounding loop with its own clone.
  * Returns UINT32_MAX if there is none. */
-uint32_t as_probe_region_of(const struct as_probe_run *run, const struct as_patch_plan *plan,
-                            const struct assay_probe_site *site);
+uint32_t as_probe_region_of(const struct as_probe_session *run, const struct as_patch_plan *plan,
+                            const struct as_probe_site *site);
 
 /* ---- values.c ---- */
 
 /* as_probe_read_probed adds up and removes the thread files in the agent's directory;
  * as_clones_run calls it. as_probe_read_values then sets the values of sites. Errors: NOMEM. */
-int as_probe_read_probed(void *context, const char *directory, struct assay_error *err);
-int as_probe_read_values(struct as_probe_run *run, const struct as_instances *all,
-                         struct assay_error *err);
-void as_probe_probed_fini(struct as_probe_run *run);
+int as_probe_read_probed(void *context, const char *directory, struct as_error *err);
+int as_probe_read_values(struct as_probe_session *run, const struct as_instances *all,
+                         struct as_error *err);
+void as_probe_probed_fini(struct as_probe_session *run);
 
 /* ---- write.c ---- */
 
-int as_probe_write(struct as_probe_run *run, struct assay_error *err);
+int as_probe_write(struct as_probe_session *run, struct as_error *err);
 
 /* ---- write_values.c ---- */
 
 /* Writes tables of recorded values: their summary, their distribution, and the first and last
- * values of each thread. Errors: those of assay_experiment_detail. */
-int as_probe_write_values(const struct as_probe_run *run, struct as_arena *arena,
-                          struct assay_error *err);
+ * values of each thread. Errors: those of as_experiment_detail. */
+int as_probe_write_values(const struct as_probe_session *run, struct as_arena *arena,
+                          struct as_error *err);
 
 #endif

@@ -16,11 +16,11 @@
 
 #define FILE_MOST_B (1ull << 32)
 
-_Static_assert((int)ASSAY_PROBE_FREQUENT == (int)AS_PROBE_TOP, "as many as threads keep");
-_Static_assert((int)ASSAY_PROBE_ENDS == (int)AS_PROBE_ENDS, "as many as threads keep");
-_Static_assert((int)ASSAY_PROBE_BUCKETS == (int)AS_PROBE_BUCKETS, "as many as threads keep");
+_Static_assert((int)AS_PROBE_FREQUENT == (int)AS_PROBE_TOP, "as many as threads keep");
+_Static_assert((int)AS_PROBE_RESULT_ENDS == (int)AS_PROBE_ENDS, "as many as threads keep");
+_Static_assert((int)AS_PROBE_RESULT_BUCKETS == (int)AS_PROBE_BUCKETS, "as many as threads keep");
 
-void assay_probe_bucket(unsigned bucket, bool is_real, double *low, double *high)
+void as_probe_bucket(unsigned bucket, bool is_real, double *low, double *high)
 {
     const bool negative = bucket < AS_PROBE_BUCKET_ZERO;
     const int power =
@@ -145,7 +145,7 @@ static int add_file(struct as_probed_all *out, const struct as_probed *file)
     for (uint64_t i = 0; i < file->values; i++) {
         add_values(&out->value[i], &values[i]);
         if (out->value[i].failed || store_probed_ends(out, file, (uint32_t)i, &values[i]) < 0)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
     }
     for (uint64_t i = 0; i < file->tallies; i++) {
         out->tally[i].calls += tally[i].calls;
@@ -159,7 +159,7 @@ static int add_file(struct as_probed_all *out, const struct as_probed *file)
     return 0;
 }
 
-static int read_probed_file(struct as_probe_run *run, int directory, const char *name)
+static int read_probed_file(struct as_probe_session *run, int directory, const char *name)
 {
     struct as_left left;
     as_left_open(directory, name, FILE_MOST_B, &left);
@@ -171,7 +171,7 @@ static int read_probed_file(struct as_probe_run *run, int directory, const char 
 }
 
 /* Marks the values that are floating-point numbers. */
-static void note_types(struct as_probe_run *run)
+static void note_types(struct as_probe_session *run)
 {
     const struct as_patch_plan *plan = (const void *)run->plan.points;
     const struct as_patch_act *act = as_patch_at(plan, &plan->act);
@@ -181,9 +181,9 @@ static void note_types(struct as_probe_run *run)
                 act[i].type == AS_PATCH_DOUBLE || act[i].type == AS_PATCH_FLOAT;
 }
 
-int as_probe_read_probed(void *context, const char *directory, struct assay_error *err)
+int as_probe_read_probed(void *context, const char *directory, struct as_error *err)
 {
-    struct as_probe_run *run = context;
+    struct as_probe_session *run = context;
     struct as_probed_all *out = &run->probed;
     out->timer = as_calloc(run->plan.timers + 1, sizeof *out->timer);
     out->value = as_calloc(run->plan.values + 1, sizeof *out->value);
@@ -201,7 +201,7 @@ int as_probe_read_probed(void *context, const char *directory, struct assay_erro
     return rc < 0 ? as_error_nomem(err, "what probes measured") : 0;
 }
 
-void as_probe_probed_fini(struct as_probe_run *run)
+void as_probe_probed_fini(struct as_probe_session *run)
 {
     for (uint64_t i = 0; run->probed.value && i < run->plan.values; i++)
         as_vec_fini(&run->probed.value[i].top);
@@ -213,27 +213,25 @@ void as_probe_probed_fini(struct as_probe_run *run)
 
 /* ---- Sites ----------------------------------------------------------------------------------- */
 
-static union assay_probe_number number_of(int64_t value, bool is_real)
+static union as_probe_number number_of(int64_t value, bool is_real)
 {
-    return is_real ? (union assay_probe_number){.real = real_of(value)}
-                   : (union assay_probe_number){.whole = value};
+    return is_real ? (union as_probe_number){.real = real_of(value)}
+                   : (union as_probe_number){.whole = value};
 }
 
-static void convert_recorded_value(const struct as_probed_value *from,
-                                   struct assay_probe_recorded *to)
+static void convert_recorded_value(const struct as_probed_value *from, struct as_probe_recorded *to)
 {
     const uint64_t ordered = from->n - from->unordered;
-    *to =
-        (struct assay_probe_recorded){.is_real = from->is_real,
-                                      .n = from->n,
-                                      .missed = from->missed,
-                                      .lost = from->lost,
-                                      .unordered = from->unordered,
-                                      .least = number_of(from->least, from->is_real),
-                                      .largest = number_of(from->largest, from->is_real),
-                                      .mean = ordered ? from->sum / (double)ordered : (double)NAN};
+    *to = (struct as_probe_recorded){.is_real = from->is_real,
+                                     .n = from->n,
+                                     .missed = from->missed,
+                                     .lost = from->lost,
+                                     .unordered = from->unordered,
+                                     .least = number_of(from->least, from->is_real),
+                                     .largest = number_of(from->largest, from->is_real),
+                                     .mean = ordered ? from->sum / (double)ordered : (double)NAN};
     memcpy(to->bucket, from->bucket, sizeof to->bucket);
-    for (unsigned k = 0; k < ASSAY_PROBE_FREQUENT; k++) {
+    for (unsigned k = 0; k < AS_PROBE_FREQUENT; k++) {
         const struct as_probe_top *most = NULL;
         as_vec_foreach (&from->top, it) {
             bool taken = false;
@@ -249,8 +247,8 @@ static void convert_recorded_value(const struct as_probed_value *from,
     }
 }
 
-static void compute_probe_time(const struct as_probe_run *run, const struct as_probe_timer *from,
-                               struct assay_probe_value *value)
+static void compute_probe_time(const struct as_probe_session *run,
+                               const struct as_probe_timer *from, struct as_probe_value *value)
 {
     const double empty = (double)run->probed.empty_ticks, ns = run->tick.ns;
     const double n = (double)from->instances;
@@ -266,13 +264,13 @@ static void compute_probe_time(const struct as_probe_run *run, const struct as_p
 }
 
 /* Sets the results of a site. Returns true if the agent observed the site at all. */
-static bool read_site_values(struct as_probe_run *run, size_t site,
+static bool read_site_values(struct as_probe_session *run, size_t site,
                              const struct as_mil_probe *probe)
 {
     const struct as_probe_place *place = &run->plan.place[site];
-    struct assay_probe_value *value = &run->result->value[site];
+    struct as_probe_value *value = &run->result->value[site];
     bool any = false;
-    if (place->timer != ASSAY_NONE) {
+    if (place->timer != AS_NONE) {
         const struct as_probe_timer *timer = &run->probed.timer[place->timer];
         compute_probe_time(run, timer, value);
         any |= timer->instances + timer->cut + timer->lost > 0;
@@ -291,14 +289,14 @@ static bool read_site_values(struct as_probe_run *run, size_t site,
     return any;
 }
 
-int as_probe_read_values(struct as_probe_run *run, const struct as_instances *all,
-                         struct assay_error *err)
+int as_probe_read_values(struct as_probe_session *run, const struct as_instances *all,
+                         struct as_error *err)
 {
-    const struct assay_probes *probes = run->request->probes;
+    const struct as_probes *probes = run->request->probes;
     for (size_t i = 0; i < run->result->sites.n; i++) {
-        struct assay_probe_site *site = &run->result->sites.at[i];
+        struct as_probe_site *site = &run->result->sites.at[i];
         const struct as_mil_probe *probe = &probes->probe.at[site->probe];
-        struct assay_probe_value *value = &run->result->value[i];
+        struct as_probe_value *value = &run->result->value[i];
         if (site->refusal || !as_probe_has_points(probes, site))
             continue;
         if (probe->record.n) {

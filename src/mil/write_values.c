@@ -16,27 +16,27 @@ enum { HEAD_N = 4, VALUES_N = HEAD_N + 9, BUCKETS_N = HEAD_N + 3, THREADS_N = HE
 
 /* A table that is being filled. */
 struct value_table {
-    const struct as_probe_run *run;
+    const struct as_probe_session *run;
     struct as_arena *arena;
-    AS_VEC(struct assay_cell) cell;
+    AS_VEC(struct as_sql_cell) cell;
     size_t column_n;
     bool failed;
 };
 
 static void add_text_cell(struct value_table *to, const char *text)
 {
-    const struct assay_cell cell = {.kind = ASSAY_CELL_TEXT, .text = text};
-    to->failed |= as_vec_push(&to->cell, text ? cell : (struct assay_cell){0}) < 0;
+    const struct as_sql_cell cell = {.kind = AS_SQL_CELL_TEXT, .text = text};
+    to->failed |= as_vec_push(&to->cell, text ? cell : (struct as_sql_cell){0}) < 0;
 }
 
 static void add_real_cell(struct value_table *to, double real)
 {
-    const struct assay_cell cell = {.kind = ASSAY_CELL_REAL, .real = real};
-    to->failed |= as_vec_push(&to->cell, isfinite(real) ? cell : (struct assay_cell){0}) < 0;
+    const struct as_sql_cell cell = {.kind = AS_SQL_CELL_REAL, .real = real};
+    to->failed |= as_vec_push(&to->cell, isfinite(real) ? cell : (struct as_sql_cell){0}) < 0;
 }
 
 static void add_probe_number_cell(struct value_table *to, bool is_real,
-                                  union assay_probe_number number)
+                                  union as_probe_number number)
 {
     add_real_cell(to, is_real ? number.real : (double)number.whole);
 }
@@ -44,8 +44,8 @@ static void add_probe_number_cell(struct value_table *to, bool is_real,
 /* Adds the cells of probe, function, address and recorded value. */
 static void add_record_head(struct value_table *to, size_t site, size_t record)
 {
-    const struct assay_probe_result *result = to->run->result;
-    const struct assay_probe_site *it = &result->sites.at[site];
+    const struct as_probe_result *result = to->run->result;
+    const struct as_probe_site *it = &result->sites.at[site];
     const struct as_mil_probe *probe = &to->run->request->probes->probe.at[it->probe];
     char address[32];
     const int n = snprintf(address, sizeof address, "0x%llx", (unsigned long long)it->address);
@@ -62,11 +62,11 @@ static bool has_room(const struct value_table *to)
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-static const char *frequent_text(struct value_table *to, const struct assay_probe_recorded *from)
+static const char *frequent_text(struct value_table *to, const struct as_probe_recorded *from)
 {
-    char text[ASSAY_PROBE_FREQUENT * 56] = "";
+    char text[AS_PROBE_FREQUENT * 56] = "";
     int n = 0;
-    for (unsigned i = 0; i < ASSAY_PROBE_FREQUENT && from->frequent[i].n; i++) {
+    for (unsigned i = 0; i < AS_PROBE_FREQUENT && from->frequent[i].n; i++) {
         const unsigned long long times = from->frequent[i].n;
         const char *border = i ? ", " : "";
         n += from->is_real ? snprintf(text + n, sizeof text - (size_t)n, "%s%.9g x %llu", border,
@@ -79,7 +79,7 @@ static const char *frequent_text(struct value_table *to, const struct assay_prob
 
 static void add_recorded_row(struct value_table *to, size_t site, size_t record)
 {
-    const struct assay_probe_recorded *from = &to->run->result->value[site].recorded[record];
+    const struct as_probe_recorded *from = &to->run->result->value[site].recorded[record];
     const bool any = from->n > from->unordered;
     add_record_head(to, site, record);
     add_real_cell(to, (double)from->n);
@@ -101,12 +101,12 @@ static void add_recorded_row(struct value_table *to, size_t site, size_t record)
 
 static void add_bucket_rows(struct value_table *to, size_t site, size_t record)
 {
-    const struct assay_probe_recorded *from = &to->run->result->value[site].recorded[record];
-    for (unsigned i = 0; i < ASSAY_PROBE_BUCKETS && has_room(to); i++) {
+    const struct as_probe_recorded *from = &to->run->result->value[site].recorded[record];
+    for (unsigned i = 0; i < AS_PROBE_RESULT_BUCKETS && has_room(to); i++) {
         double low, high;
         if (!from->bucket[i])
             continue;
-        assay_probe_bucket(i, from->is_real, &low, &high);
+        as_probe_bucket(i, from->is_real, &low, &high);
         add_record_head(to, site, record);
         add_real_cell(to, low);
         add_real_cell(to, high);
@@ -170,9 +170,9 @@ static const struct {
      THREADS_N,
      {"probe", "function", "address", "value", "process", "thread", "recorded", "first", "last"}}};
 
-static int write_one(struct value_table *to, unsigned table, struct assay_error *err)
+static int write_one(struct value_table *to, unsigned table, struct as_error *err)
 {
-    const struct assay_probe_result *result = to->run->result;
+    const struct as_probe_result *result = to->run->result;
     to->column_n = tables[table].column_n;
     for (size_t i = 0; i < result->sites.n; i++) {
         const struct as_mil_probe *probe =
@@ -184,8 +184,8 @@ static int write_one(struct value_table *to, unsigned table, struct assay_error 
         return as_error_nomem(err, "what probes measured");
     if (!to->cell.n)
         return 0;
-    const struct assay_detail detail = {
-        .of = {ASSAY_OBJECT_RUN, result->profile.run_id, result->profile.run_id, 0},
+    const struct as_detail detail = {
+        .of = {AS_OBJECT_RUN, result->profile.run_id, result->profile.run_id, 0},
         .name = tables[table].name,
         .title = tables[table].title,
         .position = 61 + (int)table,
@@ -194,11 +194,11 @@ static int write_one(struct value_table *to, unsigned table, struct assay_error 
         .cell = to->cell.at,
         .row_n = to->cell.n / to->column_n,
         .pass = PASS};
-    return assay_experiment_detail(to->run->experiment, &detail, err);
+    return as_experiment_detail(to->run->experiment, &detail, err);
 }
 
-int as_probe_write_values(const struct as_probe_run *run, struct as_arena *arena,
-                          struct assay_error *err)
+int as_probe_write_values(const struct as_probe_session *run, struct as_arena *arena,
+                          struct as_error *err)
 {
     int rc = 0;
     for (unsigned t = 0; rc == 0 && t < sizeof tables / sizeof *tables; t++) {

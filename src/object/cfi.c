@@ -18,8 +18,8 @@
 struct cfi_state {
     int32_t cfa_value;
     uint8_t cfa_kind, cfa_register;
-    uint8_t kind[ASSAY_UNWIND_REGISTERS];
-    int32_t value[ASSAY_UNWIND_REGISTERS];
+    uint8_t kind[AS_UNWIND_REGISTERS];
+    int32_t value[AS_UNWIND_REGISTERS];
 };
 
 struct cfi_machine {
@@ -35,18 +35,18 @@ struct cfi_machine {
 };
 
 static bool same_rules(const struct as_cfi_rows *out, const struct as_cfi_row *row,
-                       const struct assay_unwind_rule *rule, unsigned n)
+                       const struct as_unwind_rule *rule, unsigned n)
 {
     return row->rule_n == n &&
            (n == 0 || memcmp(&out->rule.at[row->first_rule], rule, n * sizeof *rule) == 0);
 }
 
-static unsigned rules_of(const struct cfi_state *state, struct assay_unwind_rule *rule)
+static unsigned rules_of(const struct cfi_state *state, struct as_unwind_rule *rule)
 {
     unsigned n = 0;
-    for (unsigned i = 0; i < ASSAY_UNWIND_REGISTERS && state->cfa_kind != ASSAY_CFA_NONE; i++)
+    for (unsigned i = 0; i < AS_UNWIND_REGISTERS && state->cfa_kind != AS_CFA_NONE; i++)
         if (state->kind[i] != UNSPECIFIED)
-            rule[n++] = (struct assay_unwind_rule){
+            rule[n++] = (struct as_unwind_rule){
                 .reg = (uint8_t)i, .kind = state->kind[i], .value = state->value[i]};
     return n;
 }
@@ -55,7 +55,7 @@ static unsigned rules_of(const struct cfi_state *state, struct assay_unwind_rule
 static int emit_row(struct cfi_machine *m, uint64_t end)
 {
     struct as_cfi_rows *out = m->out;
-    struct assay_unwind_rule rule[ASSAY_UNWIND_REGISTERS];
+    struct as_unwind_rule rule[AS_UNWIND_REGISTERS];
     struct as_cfi_row row = {.start = m->at,
                              .end = end,
                              .cfa_kind = m->now.cfa_kind,
@@ -132,7 +132,7 @@ static int64_t read_cfi_unsigned(struct as_read *r)
 
 static void rule(struct cfi_machine *m, uint64_t reg, uint8_t kind, int32_t value)
 {
-    if (reg >= ASSAY_UNWIND_REGISTERS)
+    if (reg >= AS_UNWIND_REGISTERS)
         return;
     m->now.kind[reg] = kind;
     m->now.value[reg] = value;
@@ -149,11 +149,11 @@ static int32_t read_expression_offset(struct cfi_machine *m, struct as_read *r)
 
 static void define_cfa(struct cfi_machine *m, struct as_read *r, uint64_t reg, int32_t value)
 {
-    if (reg >= ASSAY_UNWIND_REGISTERS) {
+    if (reg >= AS_UNWIND_REGISTERS) {
         as_read_fail(r);
         return;
     }
-    m->now.cfa_kind = ASSAY_CFA_REGISTER;
+    m->now.cfa_kind = AS_CFA_REGISTER;
     m->now.cfa_register = (uint8_t)reg;
     m->now.cfa_value = value;
 }
@@ -161,14 +161,14 @@ static void define_cfa(struct cfi_machine *m, struct as_read *r, uint64_t reg, i
 /* Returns the register of the CFA. Fails unless the CFA is a register plus an offset. */
 static uint64_t cfa_register(struct cfi_machine *m, struct as_read *r)
 {
-    if (m->now.cfa_kind != ASSAY_CFA_REGISTER)
+    if (m->now.cfa_kind != AS_CFA_REGISTER)
         as_read_fail(r);
     return m->now.cfa_register;
 }
 
 static void restore(struct cfi_machine *m, uint64_t reg)
 {
-    if (reg < ASSAY_UNWIND_REGISTERS)
+    if (reg < AS_UNWIND_REGISTERS)
         rule(m, reg, m->initial.kind[reg], m->initial.value[reg]);
 }
 
@@ -212,7 +212,7 @@ static bool run_cfa(struct cfi_machine *m, struct as_read *r, uint8_t op)
         define_cfa(m, r, cfa_register(m, r), scaled_offset(m, r, as_read_sleb(r)));
         return true;
     case DW_CFA_def_cfa_expression:
-        m->now.cfa_kind = ASSAY_CFA_EXPRESSION;
+        m->now.cfa_kind = AS_CFA_EXPRESSION;
         m->now.cfa_register = 0;
         m->now.cfa_value = read_expression_offset(m, r);
         return true;
@@ -227,41 +227,41 @@ static bool run_rule(struct cfi_machine *m, struct as_read *r, uint8_t op)
     uint64_t reg = as_read_uleb(r), from;
     switch (op) {
     case DW_CFA_offset_extended:
-        rule(m, reg, ASSAY_RULE_OFFSET, scaled_offset(m, r, read_cfi_unsigned(r)));
+        rule(m, reg, AS_RULE_OFFSET, scaled_offset(m, r, read_cfi_unsigned(r)));
         return true;
     case DW_CFA_GNU_negative_offset_extended:
-        rule(m, reg, ASSAY_RULE_OFFSET, scaled_offset(m, r, -read_cfi_unsigned(r)));
+        rule(m, reg, AS_RULE_OFFSET, scaled_offset(m, r, -read_cfi_unsigned(r)));
         return true;
     case DW_CFA_offset_extended_sf:
-        rule(m, reg, ASSAY_RULE_OFFSET, scaled_offset(m, r, as_read_sleb(r)));
+        rule(m, reg, AS_RULE_OFFSET, scaled_offset(m, r, as_read_sleb(r)));
         return true;
     case DW_CFA_val_offset:
-        rule(m, reg, ASSAY_RULE_VAL_OFFSET, scaled_offset(m, r, read_cfi_unsigned(r)));
+        rule(m, reg, AS_RULE_VAL_OFFSET, scaled_offset(m, r, read_cfi_unsigned(r)));
         return true;
     case DW_CFA_val_offset_sf:
-        rule(m, reg, ASSAY_RULE_VAL_OFFSET, scaled_offset(m, r, as_read_sleb(r)));
+        rule(m, reg, AS_RULE_VAL_OFFSET, scaled_offset(m, r, as_read_sleb(r)));
         return true;
     case DW_CFA_restore_extended:
         restore(m, reg);
         return true;
     case DW_CFA_undefined:
-        rule(m, reg, ASSAY_RULE_UNDEFINED, 0);
+        rule(m, reg, AS_RULE_UNDEFINED, 0);
         return true;
     case DW_CFA_same_value:
-        rule(m, reg, ASSAY_RULE_SAME, 0);
+        rule(m, reg, AS_RULE_SAME, 0);
         return true;
     case DW_CFA_register:
         from = as_read_uleb(r);
-        if (from < ASSAY_UNWIND_REGISTERS)
-            rule(m, reg, ASSAY_RULE_REGISTER, (int32_t)from);
+        if (from < AS_UNWIND_REGISTERS)
+            rule(m, reg, AS_RULE_REGISTER, (int32_t)from);
         else /* saved in a vector register, which samples do not contain */
-            rule(m, reg, ASSAY_RULE_UNDEFINED, 0);
+            rule(m, reg, AS_RULE_UNDEFINED, 0);
         return true;
     case DW_CFA_expression:
-        rule(m, reg, ASSAY_RULE_EXPRESSION, read_expression_offset(m, r));
+        rule(m, reg, AS_RULE_EXPRESSION, read_expression_offset(m, r));
         return true;
     case DW_CFA_val_expression:
-        rule(m, reg, ASSAY_RULE_VAL_EXPRESSION, read_expression_offset(m, r));
+        rule(m, reg, AS_RULE_VAL_EXPRESSION, read_expression_offset(m, r));
         return true;
     default:
         return false;
@@ -276,7 +276,7 @@ static void run_one(struct cfi_machine *m, struct as_read *r)
         advance(m, r, low);
         return;
     case DW_CFA_offset:
-        rule(m, low, ASSAY_RULE_OFFSET, scaled_offset(m, r, read_cfi_unsigned(r)));
+        rule(m, low, AS_RULE_OFFSET, scaled_offset(m, r, read_cfi_unsigned(r)));
         return;
     case DW_CFA_restore:
         restore(m, low);
@@ -344,20 +344,20 @@ int as_cfi_rows_of(const struct as_frame_table *table, const struct as_frame_cie
     m.out = NULL;
     m.nomem = false;
     m.remembered_n = 0;
-    m.now = (struct cfi_state){.cfa_kind = ASSAY_CFA_NONE};
+    m.now = (struct cfi_state){.cfa_kind = AS_CFA_NONE};
     memset(m.now.kind, UNSPECIFIED, sizeof m.now.kind);
     m.initial = m.now;
     out->row.n = out->rule.n = 0;
-    bool good = run_program(&m, cie->program) && cie->return_column == ASSAY_UNWIND_RA;
+    bool good = run_program(&m, cie->program) && cie->return_column == AS_UNWIND_RA;
     m.initial = m.now;
     m.out = out;
     good = good && run_program(&m, fde->program);
     if (!good) { /* the effect of the failing instruction is unknown */
-        m.now.cfa_kind = ASSAY_CFA_NONE;
+        m.now.cfa_kind = AS_CFA_NONE;
         m.now.cfa_register = 0;
         m.now.cfa_value = 0;
     }
     if (m.nomem)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     return emit_row(&m, fde->end);
 }

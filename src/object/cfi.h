@@ -19,12 +19,12 @@ struct as_cfi_row {
 
 struct as_cfi_rows {
     AS_VEC(struct as_cfi_row) row;
-    AS_VEC(struct assay_unwind_rule) rule;
+    AS_VEC(struct as_unwind_rule) rule;
 };
 
 /*
  * Runs the instructions of `cie` and `fde` and replaces the contents of `out`. The rows cover the
- * FDE's range without gaps. The code after a damaged instruction gets a row with ASSAY_CFA_NONE.
+ * FDE's range without gaps. The code after a damaged instruction gets a row with AS_CFA_NONE.
  * Errors: NOMEM, without a message.
  */
 int as_cfi_rows_of(const struct as_frame_table *table, const struct as_frame_cie *cie,

@@ -7,19 +7,19 @@
 #include "object/internal.h"
 
 /* Sets the section addresses of a .o, which its DWARF is relocated with. Errors: NOMEM. */
-static int section_addresses(struct assay_object *object)
+static int section_addresses(struct as_object *object)
 {
     if (object->file.ehdr.e_type != ET_REL)
         return 0;
     object->section_address = as_arena_array(&object->arena, uint64_t, object->section_n + 1);
     if (!object->section_address)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t i = 0; i < object->section_n; i++)
         object->section_address[i] = object->section[i].address;
     return 0;
 }
 
-int as_object_load_debug(struct assay_object *object, struct assay_error *err)
+int as_object_load_debug(struct as_object *object, struct as_error *err)
 {
     if (section_addresses(object) < 0)
         return as_error_nomem(err, object->file.path);
@@ -43,23 +43,23 @@ int as_object_load_debug(struct assay_object *object, struct assay_error *err)
     int rc = as_file_open_memory(&object->arena, separate, size_b,
                                  object->info.debug_path ? object->info.debug_path : "debug file",
                                  AS_FILE_DEBUG, &object->debug_file, NULL);
-    return rc == ASSAY_ERR_NOMEM ? as_error_nomem(err, object->file.path) : 0;
+    return rc == AS_ERR_NOMEM ? as_error_nomem(err, object->file.path) : 0;
 }
 
-int assay_object_debug(struct assay_object *object, unsigned parts, unsigned jobs,
-                       struct assay_debug *out, size_t *damaged_units, struct assay_error *err)
+int as_object_debug(struct as_object *object, unsigned parts, unsigned jobs, struct as_debug *out,
+                    size_t *damaged_units, struct as_error *err)
 {
     AS_TRY(as_dwarf_load(object->dwarf, parts, jobs, out, damaged_units, err));
     as_dwarf_fill_info(object->dwarf, &object->info);
     return 0;
 }
 
-uint32_t assay_debug_inline_at(const struct assay_object *object, uint64_t address)
+uint32_t as_debug_inline_at(const struct as_object *object, uint64_t address)
 {
     return as_dwarf_inline_at(object->dwarf, address);
 }
 
-uint32_t assay_debug_inline_near(const struct assay_object *object, uint64_t address, size_t *near)
+uint32_t as_debug_inline_near(const struct as_object *object, uint64_t address, size_t *near)
 {
     return as_dwarf_inline_near(object->dwarf, address, near);
 }

@@ -25,17 +25,17 @@ static int open_file(const char *path, struct as_dw_file *file)
 {
     struct as_dw_image image;
     if (as_dw_image_map(path, &image) < 0)
-        return ASSAY_ERR_NOT_FOUND;
+        return AS_ERR_NOT_FOUND;
     *file = (struct as_dw_file){.image = image};
     file->path = as_malloc(strlen(path) + 1);
-    int rc = file->path ? 0 : ASSAY_ERR_NOMEM;
+    int rc = file->path ? 0 : AS_ERR_NOMEM;
     if (rc == 0) {
         memcpy(file->path, path, strlen(path) + 1);
         rc = as_dw_file_read(file, NULL, 0);
     }
     if (rc < 0)
         as_dw_file_release(file);
-    return rc == ASSAY_ERR_NOT_ELF ? ASSAY_ERR_NOT_FOUND : rc;
+    return rc == AS_ERR_NOT_ELF ? AS_ERR_NOT_FOUND : rc;
 }
 
 static bool same_id(const struct as_dw_file *file, const uint8_t *id, size_t id_b)
@@ -62,7 +62,7 @@ static bool next_dir(const char **rest, char *dir, size_t dir_b)
 
 static const char *dirs_of(const struct as_dwarf *dw)
 {
-    const struct assay_object_options *options = dw->in.options;
+    const struct as_object_options *options = dw->in.options;
     return options && options->debug_dirs ? options->debug_dirs : DEFAULT_DIRS;
 }
 
@@ -73,17 +73,17 @@ static int by_build_id(struct as_dwarf *dw, const uint8_t *id, size_t id_b, stru
     const char *rest = dirs_of(dw);
     char dir[2048], path[4096], hex[2 * 64 + 1];
     if (id_b < 2 || id_b > 64)
-        return ASSAY_ERR_NOT_FOUND;
+        return AS_ERR_NOT_FOUND;
     as_hex_encode(hex, id, id_b);
     while (next_dir(&rest, dir, sizeof dir)) {
         snprintf(path, sizeof path, "%s/.build-id/%.2s/%s.debug", dir, hex, hex + 2);
         int rc = open_file(path, out);
-        if (rc == ASSAY_ERR_NOMEM || (rc == 0 && same_id(out, id, id_b)))
+        if (rc == AS_ERR_NOMEM || (rc == 0 && same_id(out, id, id_b)))
             return rc;
         if (rc == 0)
             as_dw_file_release(out);
     }
-    return ASSAY_ERR_NOT_FOUND;
+    return AS_ERR_NOT_FOUND;
 }
 
 /* ---- By debug link ------------------------------------------------------------------------ */
@@ -115,24 +115,24 @@ static int try_link(struct as_dwarf *dw, const char *path, uint32_t crc, struct 
     if (!is_itself && has_dwarf(out) && crc_of(out->image) == crc)
         return 0;
     as_dw_file_release(out);
-    return ASSAY_ERR_NOT_FOUND;
+    return AS_ERR_NOT_FOUND;
 }
 
 static int by_link(struct as_dwarf *dw, const char *name, uint32_t crc, struct as_dw_file *out)
 {
     char real[PATH_MAX], path[2 * PATH_MAX], dir[2048];
     if (!dw->in.path || strchr(name, '/') || !realpath(dw->in.path, real))
-        return ASSAY_ERR_NOT_FOUND;
+        return AS_ERR_NOT_FOUND;
     char *slash = strrchr(real, '/');
     *slash = 0; /* realpath(3) returns an absolute path, so a slash exists */
     snprintf(path, sizeof path, "%s/%s", real, name);
     int rc = try_link(dw, path, crc, out);
-    if (rc == ASSAY_ERR_NOT_FOUND) {
+    if (rc == AS_ERR_NOT_FOUND) {
         snprintf(path, sizeof path, "%s/.debug/%s", real, name);
         rc = try_link(dw, path, crc, out);
     }
     const char *rest = dirs_of(dw);
-    while (rc == ASSAY_ERR_NOT_FOUND && next_dir(&rest, dir, sizeof dir)) {
+    while (rc == AS_ERR_NOT_FOUND && next_dir(&rest, dir, sizeof dir)) {
         snprintf(path, sizeof path, "%s%s/%s", dir, real, name);
         rc = try_link(dw, path, crc, out);
     }
@@ -145,16 +145,16 @@ static int find_separate(struct as_dwarf *dw)
     uint32_t crc;
     bool named = link_parse(dw->main.debug_link, &name, &crc);
     int rc = by_build_id(dw, dw->in.build_id, dw->in.build_id_b, &dw->separate);
-    if (rc == ASSAY_ERR_NOT_FOUND && named)
+    if (rc == AS_ERR_NOT_FOUND && named)
         rc = by_link(dw, name, crc, &dw->separate);
-    if (rc == ASSAY_ERR_NOMEM)
+    if (rc == AS_ERR_NOMEM)
         return rc;
     if (rc == 0) {
-        dw->kind = ASSAY_DEBUG_SEPARATE;
+        dw->kind = AS_DEBUG_SEPARATE;
         dw->debug = &dw->separate;
         dw->debug_path = dw->separate.path;
     } else if (named) {
-        dw->kind = ASSAY_DEBUG_MISSING;
+        dw->kind = AS_DEBUG_MISSING;
         dw->debug_path = name;
     }
     return 0;
@@ -167,7 +167,7 @@ static int try_dwz(struct as_dwarf *dw, const char *path, const uint8_t *id, siz
     int rc = open_file(path, &dw->dwz);
     if (rc == 0 && id_b && dw->dwz.build_id_b && !same_id(&dw->dwz, id, id_b)) {
         as_dw_file_release(&dw->dwz);
-        rc = ASSAY_ERR_NOT_FOUND;
+        rc = AS_ERR_NOT_FOUND;
     }
     return rc;
 }
@@ -203,23 +203,23 @@ static int find_dwz(struct as_dwarf *dw)
     const char *near = dw->debug->path ? dw->debug->path : dw->in.path;
     if (!name || !*name)
         return 0;
-    int rc = ASSAY_ERR_NOT_FOUND;
+    int rc = AS_ERR_NOT_FOUND;
     if (near && name[0] == '/')
         rc = try_dwz(dw, name, id, id_b);
-    if (rc == ASSAY_ERR_NOT_FOUND && near && name[0] != '/' && realpath(near, real)) {
+    if (rc == AS_ERR_NOT_FOUND && near && name[0] != '/' && realpath(near, real)) {
         *strrchr(real, '/') = 0;
         snprintf(path, sizeof path, "%s/%s", real, name);
         rc = try_dwz(dw, path, id, id_b);
     }
-    if (rc == ASSAY_ERR_NOT_FOUND)
+    if (rc == AS_ERR_NOT_FOUND)
         rc = by_build_id(dw, id, id_b, &dw->dwz);
     const char *rest = dirs_of(dw), *base = strrchr(name, '/');
     char dir[2048];
-    while (rc == ASSAY_ERR_NOT_FOUND && next_dir(&rest, dir, sizeof dir)) {
+    while (rc == AS_ERR_NOT_FOUND && next_dir(&rest, dir, sizeof dir)) {
         snprintf(path, sizeof path, "%s/.dwz/%s", dir, base ? base + 1 : name);
         rc = try_dwz(dw, path, id, id_b);
     }
-    if (rc == ASSAY_ERR_NOMEM)
+    if (rc == AS_ERR_NOMEM)
         return rc;
     dw->dwz_missing = rc < 0;
     dw->dwz_path = rc == 0 ? dw->dwz.path : name;
@@ -237,7 +237,7 @@ static int find_package(struct as_dwarf *dw)
             continue;
         snprintf(path, sizeof path, "%s.dwp", near[i]);
         int rc = open_file(path, &dw->dwp);
-        if (rc == ASSAY_ERR_NOMEM)
+        if (rc == AS_ERR_NOMEM)
             return rc;
         if (rc == 0) {
             dw->dwp_path = dw->dwp.path;
@@ -249,9 +249,9 @@ static int find_package(struct as_dwarf *dw)
 
 int as_debugfile_find(struct as_dwarf *dw)
 {
-    dw->kind = ASSAY_DEBUG_NONE;
+    dw->kind = AS_DEBUG_NONE;
     if (has_dwarf(&dw->main)) {
-        dw->kind = ASSAY_DEBUG_EMBEDDED;
+        dw->kind = AS_DEBUG_EMBEDDED;
         dw->debug = &dw->main;
     } else {
         AS_TRY(find_separate(dw));

@@ -166,7 +166,7 @@ static bool demangle_base(const char *base, size_t n, struct demangled_sink *out
     return base[1] == 'Z' && run_demangler(cplus_demangle_v3_callback, base, options, out);
 }
 
-int assay_demangle(const char *name, char *buf, size_t buf_b)
+int as_demangle(const char *name, char *buf, size_t buf_b)
 {
     if (buf_b == 0)
         return 0;

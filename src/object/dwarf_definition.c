@@ -290,7 +290,7 @@ int as_dw_definitions_find(struct as_dwarf *dw)
         return 0;
     w = as_calloc(1, sizeof *w);
     if (!w)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     as_dw_definitions_release(&dw->definitions);
     w->out = &dw->definitions;
     dw->module.definitions = w->out;

@@ -37,12 +37,12 @@ int as_dw_image_map(const char *path, struct as_dw_image *out)
     struct stat st;
     const int fd = as_foreign_open(AT_FDCWD, path, 0, &st);
     if (fd < 0)
-        return ASSAY_ERR_NOT_FOUND;
+        return AS_ERR_NOT_FOUND;
     const int number = as_filemap_open(fd, (size_t)st.st_size, path, &out->map);
     close(fd);
     if (number || out->map.n == 0) {
         as_filemap_close(&out->map);
-        return ASSAY_ERR_NOT_FOUND;
+        return AS_ERR_NOT_FOUND;
     }
     out->p = out->map.at;
     out->n = out->map.n;
@@ -149,7 +149,7 @@ static int expand_section(struct as_dw_file *file, struct as_dw_bytes in, uint64
         return 0;
     uint8_t *p = own(file, size_b);
     if (!p)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     file->compressed = true;
     if (as_dw_expand(in, zstd, p, size_b))
         *out = (struct as_dw_bytes){p, size_b};
@@ -258,7 +258,7 @@ static int relocate_section(struct as_dw_file *file, const struct elf_view *v, s
         if (!copy) {
             copy = own(file, out->n);
             if (!copy)
-                return ASSAY_ERR_NOMEM;
+                return AS_ERR_NOMEM;
             if (out->n)
                 memcpy(copy, out->p, out->n);
             out->p = copy;
@@ -339,7 +339,7 @@ int as_dw_file_read(struct as_dw_file *file, const uint64_t *address, size_t add
     struct elf_view v;
     Elf64_Shdr sh;
     if (!view_open(file->image, &v))
-        return ASSAY_ERR_NOT_ELF;
+        return AS_ERR_NOT_ELF;
     struct as_dw_bytes names = {0};
     if (header_at(&v, v.shstrndx, &sh))
         names = contents(&v, &sh);
@@ -350,7 +350,7 @@ int as_dw_file_read(struct as_dw_file *file, const uint64_t *address, size_t add
             uint64_t start = address && i < address_n ? address[i] : sh.sh_addr;
             struct as_dw_span span = {start, start + sh.sh_size};
             if (span.end > span.start && as_vec_push(&file->exec, span) < 0)
-                return ASSAY_ERR_NOMEM;
+                return AS_ERR_NOMEM;
         }
         const char *name = as_dw_string_at(names, sh.sh_name);
         if (name && !(sh.sh_flags & SHF_ALLOC))

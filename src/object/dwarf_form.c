@@ -333,7 +333,7 @@ static int read_attrs(struct as_read *c, struct as_dw_abbrevs *table, struct as_
         uint64_t name = as_read_uleb(c), form = as_read_uleb(c);
         int64_t implicit = form == DW_FORM_implicit_const ? as_read_sleb(c) : 0;
         if (c->bad || name > 0xffff || form > 0xffff)
-            return ASSAY_ERR_CORRUPT;
+            return AS_ERR_CORRUPT;
         if (name == 0 && form == 0)
             return 0;
         const int size = as_dw_form_size((unsigned)form);
@@ -343,7 +343,7 @@ static int read_attrs(struct as_read *c, struct as_dw_abbrevs *table, struct as_
                                         .is_taken = as_dw_attr_is_taken((unsigned)name),
                                         .implicit = implicit};
         if (as_vec_push(&table->attr, attr) < 0)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
         abbrev->attrs++;
         if (size == VARIABLE)
             abbrev->fixed_b = AS_DW_VARIABLE;
@@ -382,13 +382,13 @@ int as_dw_abbrevs_read(struct as_dw_bytes section, uint64_t offset, struct as_dw
         AS_TRY(read_attrs(&c, out, &abbrev));
         abbrev.role = as_dw_abbrev_role(&abbrev, as_dw_abbrev_attrs(out, &abbrev));
         if (as_vec_push(&out->at, abbrev) < 0)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
         if (code != out->at.n)
             out->dense = false;
     }
     if (!out->dense)
         qsort(out->at.at, out->at.n, sizeof *out->at.at, by_code);
-    return c.bad ? ASSAY_ERR_CORRUPT : 0;
+    return c.bad ? AS_ERR_CORRUPT : 0;
 }
 
 void as_dw_abbrevs_release(struct as_dw_abbrevs *table)

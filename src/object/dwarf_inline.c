@@ -20,16 +20,16 @@
 struct identity {
     const char *name;
     uint32_t decl_file, decl_line;
-    uint32_t user; /* index into assay_unit of the last origin */
+    uint32_t user; /* index into as_unit of the last origin */
 };
 
 uint32_t as_dw_file_of(const struct as_dw_unit *unit, struct as_dw_line_table *const *tables,
                        uint64_t number)
 {
-    if (unit->line_table == ASSAY_NONE)
-        return ASSAY_NONE;
+    if (unit->line_table == AS_NONE)
+        return AS_NONE;
     const struct as_dw_line_table *table = tables[unit->line_table];
-    return number < table->file_n ? table->file[number] : ASSAY_NONE;
+    return number < table->file_n ? table->file[number] : AS_NONE;
 }
 
 const struct as_dw_unit *as_dw_unit_of(const struct as_dw_unit *from, const struct as_dw_value *ref)
@@ -49,7 +49,7 @@ static void identify(const struct as_dw_unit *unit, struct as_dw_line_table *con
 {
     struct as_dw_die die = *first;
     const char *plain = NULL;
-    *out = (struct identity){.decl_file = ASSAY_NONE, .user = unit->user};
+    *out = (struct identity){.decl_file = AS_NONE, .user = unit->user};
     for (int i = 0; i < CHAIN_MOST; i++) {
         if (!plain)
             plain = die.name;
@@ -57,12 +57,12 @@ static void identify(const struct as_dw_unit *unit, struct as_dw_line_table *con
             out->decl_line = die.decl_line > UINT32_MAX ? 0 : (uint32_t)die.decl_line;
             /* A specification may omit the file, which the next DIE of the chain then has. */
         }
-        if (out->decl_file == ASSAY_NONE && die.has_decl_file)
+        if (out->decl_file == AS_NONE && die.has_decl_file)
             out->decl_file = as_dw_file_of(unit, tables, die.decl_file);
         if (die.linkage && !out->name)
             out->name = die.linkage;
         /* A clone may have a linkage name (_ZN...C1Ev), while its origin has the declaration. */
-        if (out->name && out->decl_line && out->decl_file != ASSAY_NONE)
+        if (out->name && out->decl_line && out->decl_file != AS_NONE)
             break;
         const struct as_dw_value *ref = die.origin.kind          ? &die.origin
                                         : die.specification.kind ? &die.specification
@@ -76,7 +76,7 @@ static void identify(const struct as_dw_unit *unit, struct as_dw_line_table *con
         if (c.bad || !abbrev)
             break;
         unit = next;
-        if (unit->user != ASSAY_NONE)
+        if (unit->user != AS_NONE)
             out->user = unit->user;
         as_dw_die_read(unit, &c, abbrev, &die);
     }
@@ -139,7 +139,7 @@ static bool append_die_ranges(struct inline_walk *w, const struct as_dw_die *die
     } else if (die->low.kind == AS_DW_ADDRESS && die->high.kind) {
         uint64_t start = die->low.u;
         uint64_t end = die->high.kind == AS_DW_ADDRESS ? die->high.u : start + die->high.u;
-        if (start < end && as_vec_push(range, (struct assay_range){start, end, 0}) < 0)
+        if (start < end && as_vec_push(range, (struct as_range){start, end, 0}) < 0)
             w->out->nomem = true;
     }
     size_t kept = from;
@@ -161,30 +161,30 @@ static uint32_t narrow(uint64_t v)
 }
 
 /* Appends `die` if it has code. Returns its index; else `parent` for an inlined instance,
- * ASSAY_NONE for a subprogram. */
+ * AS_NONE for a subprogram. */
 static uint32_t add_inline_instance(struct inline_walk *w, const struct as_dw_die *die,
                                     bool is_inlined, uint32_t parent)
 {
     uint32_t owner = (uint32_t)w->out->at.n, first;
-    uint32_t otherwise = is_inlined ? parent : ASSAY_NONE;
+    uint32_t otherwise = is_inlined ? parent : AS_NONE;
     if (!append_die_ranges(w, die, owner, &first))
         return otherwise;
     struct identity id;
     identify_once(w->unit, w->tables, die, w->known, &id);
-    struct assay_inline entry = {.name = id.name ? id.name : "",
-                                 .parent = is_inlined ? parent : ASSAY_NONE,
-                                 .unit = w->artificial ? id.user : w->unit->user,
-                                 .decl_file = id.decl_file,
-                                 .decl_line = id.decl_line,
-                                 .call_file = ASSAY_NONE,
-                                 .first_range = first,
-                                 .ranges = (uint32_t)w->out->range.n - first};
+    struct as_inline entry = {.name = id.name ? id.name : "",
+                              .parent = is_inlined ? parent : AS_NONE,
+                              .unit = w->artificial ? id.user : w->unit->user,
+                              .decl_file = id.decl_file,
+                              .decl_line = id.decl_line,
+                              .call_file = AS_NONE,
+                              .first_range = first,
+                              .ranges = (uint32_t)w->out->range.n - first};
     if (is_inlined) {
         if (die->has_call_file)
             entry.call_file = as_dw_file_of(w->unit, w->tables, die->call_file);
         entry.call_line = narrow(die->call_line);
         entry.call_column = narrow(die->call_column);
-        if (parent != ASSAY_NONE)
+        if (parent != AS_NONE)
             entry.unit = w->out->at.at[parent].unit;
     }
     if (as_vec_push(&w->out->at, entry) < 0) {
@@ -217,7 +217,7 @@ static bool walk_die(struct inline_walk *w, struct as_read *c, const struct as_d
         break;
     case AS_DW_ROLE_ABSTRACT:
         as_dw_die_skip(unit, c, abbrev, false);
-        *inner = is_inlined ? *inner : ASSAY_NONE;
+        *inner = is_inlined ? *inner : AS_NONE;
         break;
     case AS_DW_ROLE_LEAF: {
         const uint64_t sibling = as_dw_die_skip(unit, c, abbrev, true);
@@ -237,7 +237,7 @@ static void walk_dies(struct inline_walk *w, struct as_read *c)
 {
     const struct as_dw_unit *unit = w->unit;
     unsigned depth = 0;
-    w->parent[0] = ASSAY_NONE;
+    w->parent[0] = AS_NONE;
     while (c->at < c->end && !w->out->nomem && !w->out->damaged) {
         uint64_t code = as_read_uleb(c);
         if (code == 0) {
@@ -281,7 +281,7 @@ void as_dw_inlines_read(const struct as_dw_unit *unit, struct as_dw_line_table *
 
 static int by_nesting(const void *a, const void *b)
 {
-    const struct assay_range *x = a, *y = b;
+    const struct as_range *x = a, *y = b;
     if (x->start != y->start)
         return x->start < y->start ? -1 : 1;
     if (x->end != y->end)
@@ -290,14 +290,14 @@ static int by_nesting(const void *a, const void *b)
 }
 
 /* Sorts the ranges with one start address; most groups are small. */
-static void sort_equal_starts(struct assay_range *at, size_t n)
+static void sort_equal_starts(struct as_range *at, size_t n)
 {
     if (n > 32) {
         qsort(at, n, sizeof *at, by_nesting);
         return;
     }
     for (size_t i = 1; i < n; i++) {
-        const struct assay_range moved = at[i];
+        const struct as_range moved = at[i];
         size_t j = i;
         for (; j > 0 && by_nesting(&at[j - 1], &moved) > 0; j--)
             at[j] = at[j - 1];
@@ -305,11 +305,11 @@ static void sort_equal_starts(struct assay_range *at, size_t n)
     }
 }
 
-static int sort_by_nesting(const struct assay_range *range, size_t n, struct assay_range *out)
+static int sort_by_nesting(const struct as_range *range, size_t n, struct as_range *out)
 {
     struct as_keyed *keyed = as_malloc_table(2 * n, sizeof *keyed);
     if (!keyed)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t i = 0; i < n; i++)
         keyed[i] = (struct as_keyed){range[i].start, (uint32_t)i};
     as_order_by_key(keyed, n);
@@ -327,13 +327,13 @@ static int sort_by_nesting(const struct assay_range *range, size_t n, struct ass
 struct flat {
     struct as_dw_segment *at;
     size_t n;
-    struct assay_range *stack;
+    struct as_range *stack;
     size_t depth;
 };
 
 static void mark_segment(struct flat *f, uint64_t start)
 {
-    uint32_t owner = f->depth ? f->stack[f->depth - 1].owner : ASSAY_NONE;
+    uint32_t owner = f->depth ? f->stack[f->depth - 1].owner : AS_NONE;
     if (f->n && f->at[f->n - 1].start == start)
         f->n--;
     if (f->n && f->at[f->n - 1].owner == owner)
@@ -352,8 +352,8 @@ static void close_until(struct flat *f, uint64_t to)
     }
 }
 
-int as_dw_inlines_flatten(const struct assay_range *range, size_t range_n,
-                          struct as_dw_segment **out, size_t *n)
+int as_dw_inlines_flatten(const struct as_range *range, size_t range_n, struct as_dw_segment **out,
+                          size_t *n)
 {
     *out = NULL;
     *n = 0;
@@ -362,12 +362,12 @@ int as_dw_inlines_flatten(const struct assay_range *range, size_t range_n,
     /* Each range begins one segment and ends one. */
     struct flat f = {.at = as_malloc_large(range_n, 2 * sizeof *f.at),
                      .stack = as_realloc(NULL, range_n, sizeof *f.stack)};
-    struct assay_range *sorted = as_malloc_table(range_n, sizeof *sorted);
+    struct as_range *sorted = as_malloc_table(range_n, sizeof *sorted);
     if (!f.at || !f.stack || !sorted || sort_by_nesting(range, range_n, sorted) < 0) {
         as_free(f.at);
         as_free(f.stack);
         as_free(sorted);
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     }
     for (size_t i = 0; i < range_n; i++) {
         close_until(&f, sorted[i].start);

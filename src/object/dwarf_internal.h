@@ -182,8 +182,8 @@ struct as_dw_unit {
     uint64_t line_offset;        /* DW_AT_stmt_list, UINT64_MAX = none */
     const char *name, *comp_dir, *producer, *dwo_name;
     struct as_dw_unit *split; /* the full unit of a skeleton */
-    uint32_t line_table;      /* index of its line table or ASSAY_NONE */
-    uint32_t user;            /* index into assay_unit or ASSAY_NONE */
+    uint32_t line_table;      /* index of its line table or AS_NONE */
+    uint32_t user;            /* index into as_unit or AS_NONE */
     uint16_t version, tag, language;
     uint8_t address_b, offset_b, type; /* type: DW_UT_*, 0 before DWARF 5 */
     bool has_dwo_id, split_missing, damaged, low_pc_indexed;
@@ -251,7 +251,7 @@ bool as_dw_addrx(const struct as_dw_unit *unit, uint64_t index, uint64_t *out);
 
 /* ---- Ranges ------------------------------------------------------------------------------- */
 
-typedef AS_VEC(struct assay_range) as_dw_ranges;
+typedef AS_VEC(struct as_range) as_dw_ranges;
 
 /* Appends the ranges of a DW_AT_ranges value. Returns false if they are damaged, or if memory is
  * exhausted, which sets *nomem. */
@@ -279,7 +279,7 @@ struct as_dw_line_table {
     const uint8_t *opcode_lengths;
     uint32_t *file; /* index into as_dw_files of each file number; in the arena */
     uint32_t file_n;
-    AS_VEC(struct assay_line) row;
+    AS_VEC(struct as_line) row;
     AS_VEC(struct as_dw_sequence) seq;
 };
 
@@ -289,18 +289,18 @@ struct as_dw_files {
     uint32_t *slot; /* hash table with open addressing: index + 1; 0 = free */
     size_t slots;
     struct as_arena *arena;
-    const struct assay_object_options *options;
+    const struct as_object_options *options;
     char *buf; /* scratch */
     size_t buf_b;
 };
 
 /* Returns the index of the file COMP_DIR/DIR/NAME, and adds the file if it is new. The path is
- * normalised and source-mapped. ASSAY_NONE if memory is exhausted. */
+ * normalised and source-mapped. AS_NONE if memory is exhausted. */
 uint32_t as_dw_file_intern(struct as_dw_files *files, const char *comp_dir, const char *dir,
                            const char *name);
 void as_dw_files_release(struct as_dw_files *files);
 
-/* Returns the index into as_dw_files of a file number of a unit, or ASSAY_NONE. */
+/* Returns the index into as_dw_files of a file number of a unit, or AS_NONE. */
 uint32_t as_dw_file_of(const struct as_dw_unit *unit, struct as_dw_line_table *const *tables,
                        uint64_t number);
 
@@ -311,7 +311,7 @@ int as_dw_line_header(struct as_dw_line_table *table, struct as_dw_files *files)
 int as_dw_line_program(struct as_dw_line_table *table, const struct as_dw_file *main);
 /* Merges the rows of all tables by address, without duplicate sequences. The caller frees `*out`
  * with as_free. Errors: NOMEM. */
-int as_dw_lines_merge(struct as_dw_line_table *const *table, size_t n, struct assay_line **out,
+int as_dw_lines_merge(struct as_dw_line_table *const *table, size_t n, struct as_line **out,
                       size_t *out_n);
 
 /* Returns true if `address` is in an executable section of the main file. */
@@ -320,7 +320,7 @@ bool as_dw_is_code(const struct as_dw_file *main, uint64_t address);
 /* ---- Inlines ------------------------------------------------------------------------------- */
 
 struct as_dw_inlines {
-    AS_VEC(struct assay_inline) at;
+    AS_VEC(struct as_inline) at;
     as_dw_ranges range;
     bool damaged, nomem;
 };
@@ -333,12 +333,12 @@ void as_dw_inlines_read(const struct as_dw_unit *unit, struct as_dw_line_table *
 /* An interval of addresses, from `start` to the next segment. Its innermost instance is `owner`. */
 struct as_dw_segment {
     uint64_t start;
-    uint32_t owner; /* index of the inline entry, or ASSAY_NONE */
+    uint32_t owner; /* index of the inline entry, or AS_NONE */
 };
 /* Splits nested ranges into segments without overlap, sorted by start. The caller frees `*out` with
  * as_free. Errors: NOMEM. */
-int as_dw_inlines_flatten(const struct assay_range *range, size_t range_n,
-                          struct as_dw_segment **out, size_t *n);
+int as_dw_inlines_flatten(const struct as_range *range, size_t range_n, struct as_dw_segment **out,
+                          size_t *n);
 
 /* ---- Definitions of types ------------------------------------------------------------------ */
 
@@ -378,23 +378,23 @@ struct as_dwarf {
     AS_VEC(struct as_dw_file *) split_file;
     struct as_dw_files files;
     AS_VEC(struct as_dw_line_table *) table;
-    AS_VEC(struct assay_unit) unit;
-    AS_VEC(struct as_dw_unit *) unit_dw; /* the DWARF unit of each assay_unit */
-    struct assay_line *line;
+    AS_VEC(struct as_unit) unit;
+    AS_VEC(struct as_dw_unit *) unit_dw; /* the DWARF unit of each as_unit */
+    struct as_line *line;
     size_t line_n;
-    struct assay_inline *inlines;
+    struct as_inline *inlines;
     size_t inline_n;
-    struct assay_range *range;
+    struct as_range *range;
     size_t range_n;
     struct as_dw_segment *segment;
     size_t segment_n;
-    unsigned loaded; /* ASSAY_DEBUG_* */
+    unsigned loaded; /* AS_DEBUG_* */
     bool prepared;   /* units read */
     bool failed;     /* memory was exhausted; the tables are incomplete */
     size_t damaged;
     uint32_t split_missing;
     bool has_split, dwz_missing;
-    enum assay_debug_kind kind;
+    enum as_debug_kind kind;
     const char *debug_path, *dwz_path, *dwp_path;
 };
 
@@ -407,12 +407,12 @@ int as_dw_split_read(struct as_dwarf *dw, struct as_dw_unit *skeleton);
 
 /* Sets compiler, compiler_version, flags, language and standard of `unit` from its producer and
  * DW_LANG. Errors: NOMEM. */
-int as_producer_parse(struct as_arena *arena, struct assay_unit *unit);
+int as_producer_parse(struct as_arena *arena, struct as_unit *unit);
 
-/* Replaces the first matching prefix of `path` (assay_source_map) and returns `buf` with the
+/* Replaces the first matching prefix of `path` (as_source_map) and returns `buf` with the
  * result. Returns `path` if no prefix matches, NULL if `buf` is too small. A prefix matches whole
  * path components only. */
-const char *as_source_map_apply(const struct assay_object_options *options, const char *path,
+const char *as_source_map_apply(const struct as_object_options *options, const char *path,
                                 char *buf, size_t buf_b);
 
 #endif

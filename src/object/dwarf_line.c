@@ -29,7 +29,7 @@ static int files_v4(struct as_dw_line_table *table, struct as_read *c, struct di
     for (const char *s; rc == 0 && *(s = as_read_string(c).p);)
         rc = as_vec_push(&dirs->at, s);
     if (rc == 0)
-        rc = as_vec_push(&list, ASSAY_NONE);
+        rc = as_vec_push(&list, AS_NONE);
     while (rc == 0 && !c->bad) {
         const char *name = as_read_string(c).p;
         if (!*name)
@@ -39,14 +39,14 @@ static int files_v4(struct as_dw_line_table *table, struct as_read *c, struct di
         as_read_uleb(c); /* length */
         uint32_t id =
             as_dw_file_intern(files, comp_dir, dir < dirs->at.n ? dirs->at.at[dir] : "", name);
-        rc = id == ASSAY_NONE ? ASSAY_ERR_NOMEM : as_vec_push(&list, id);
+        rc = id == AS_NONE ? AS_ERR_NOMEM : as_vec_push(&list, id);
     }
     if (rc == 0 && list.n) {
         table->file = as_arena_array(files->arena, uint32_t, list.n);
         if (table->file)
             memcpy(table->file, list.at, list.n * sizeof *list.at);
         else
-            rc = ASSAY_ERR_NOMEM;
+            rc = AS_ERR_NOMEM;
         table->file_n = (uint32_t)list.n;
     }
     as_vec_fini(&list);
@@ -102,25 +102,25 @@ static int files_v5(struct as_dw_line_table *table, const struct as_dw_unit *uni
         struct line_entry entry = read_entry(unit, c, &format);
         /* Directory 0 is the compilation directory; the others are relative to it. */
         if (as_vec_push(&dirs->at, entry.path ? entry.path : "") < 0)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
     }
     const char *comp_dir = dirs->at.n && *dirs->at.at[0] == '/' ? dirs->at.at[0] : unit->comp_dir;
     read_format(c, &format);
     n = as_read_uleb(c);
     /* An entry has at least one byte. The check also limits the table for an empty format. */
     if (n > as_read_left(c) || c->bad)
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     table->file = as_arena_array(files->arena, uint32_t, (size_t)n + 1);
     if (!table->file)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint64_t i = 0; i < n && format.n && !c->bad; i++) {
         struct line_entry entry = read_entry(unit, c, &format);
-        uint32_t id = ASSAY_NONE;
+        uint32_t id = AS_NONE;
         if (entry.path && !c->bad) {
             const char *dir = entry.dir < dirs->at.n ? dirs->at.at[entry.dir] : "";
             id = as_dw_file_intern(files, comp_dir, dir, entry.path);
-            if (id == ASSAY_NONE)
-                return ASSAY_ERR_NOMEM;
+            if (id == AS_NONE)
+                return AS_ERR_NOMEM;
         }
         table->file[table->file_n++] = id;
     }
@@ -174,7 +174,7 @@ int as_dw_line_header(struct as_dw_line_table *table, struct as_dw_files *files)
     int rc = table->version >= 5 ? files_v5(table, &unit, &c, &dirs, files)
                                  : files_v4(table, &c, &dirs, files);
     as_vec_fini(&dirs.at);
-    if (rc == ASSAY_ERR_NOMEM)
+    if (rc == AS_ERR_NOMEM)
         return rc;
     table->damaged = rc < 0 || c.bad;
     return 0;
@@ -208,14 +208,13 @@ static int emit_line(struct line_machine *m)
 {
     const struct as_dw_line_table *table = m->table;
     const struct line_state *now = &m->now;
-    struct assay_line row = {
-        .address = now->address,
-        .file = now->file < table->file_n ? table->file[now->file] : ASSAY_NONE,
-        .line = now->line > UINT32_MAX ? 0 : (uint32_t)now->line,
-        .column = now->column > UINT16_MAX ? UINT16_MAX : (uint16_t)now->column,
-        .is_stmt = now->is_stmt};
+    struct as_line row = {.address = now->address,
+                          .file = now->file < table->file_n ? table->file[now->file] : AS_NONE,
+                          .line = now->line > UINT32_MAX ? 0 : (uint32_t)now->line,
+                          .column = now->column > UINT16_MAX ? UINT16_MAX : (uint16_t)now->column,
+                          .is_stmt = now->is_stmt};
     if (table->row.n > m->first) {
-        const struct assay_line *last = &table->row.at[table->row.n - 1];
+        const struct as_line *last = &table->row.at[table->row.n - 1];
         if (last->address == row.address && last->line == row.line && last->file == row.file &&
             last->column == row.column && last->is_stmt == row.is_stmt)
             return 0; /* both rows differ only in view or discriminator */
@@ -227,7 +226,7 @@ static int emit_line(struct line_machine *m)
 
 static int by_address(const void *a, const void *b)
 {
-    const struct assay_line *x = a, *y = b;
+    const struct as_line *x = a, *y = b;
     if (x->address != y->address)
         return x->address < y->address ? -1 : 1;
     return (x->line > y->line) - (x->line < y->line);
@@ -236,7 +235,7 @@ static int by_address(const void *a, const void *b)
 static int end_sequence(struct line_machine *m)
 {
     struct as_dw_line_table *table = m->table;
-    struct assay_line last = {.address = m->now.address, .file = ASSAY_NONE};
+    struct as_line last = {.address = m->now.address, .file = AS_NONE};
     size_t n = table->row.n - m->first;
     if (n && !m->sorted)
         qsort(table->row.at + m->first, n, sizeof *table->row.at, by_address);
@@ -324,7 +323,7 @@ int as_dw_line_program(struct as_dw_line_table *table, const struct as_dw_file *
     /* gcc needs about four bytes for a row. Memory that is not used stays untouched. */
     const size_t guess = as_read_left(&c) / 4;
     if (as_vec_reserve(&table->row, guess < GUESS_MOST ? guess : GUESS_MOST) < 0)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     while (c.at && c.at < c.end) {
         uint8_t opcode = *c.at++;
         if (opcode >= table->opcode_base) {
@@ -361,11 +360,11 @@ static int by_start(const void *a, const void *b)
 }
 
 /* Appends the rows of `seq` from address `from` on; earlier addresses have rows already. */
-static size_t copy_rows(struct assay_line *out, size_t n, const struct as_dw_sequence *seq,
-                        const struct assay_line *row, uint64_t from)
+static size_t copy_rows(struct as_line *out, size_t n, const struct as_dw_sequence *seq,
+                        const struct as_line *row, uint64_t from)
 {
     for (size_t i = 0; i < seq->n; i++) {
-        struct assay_line line = row[i];
+        struct as_line line = row[i];
         if (line.address < from) {
             /* The row that covers `from` begins there. */
             if (i + 1 == seq->n || row[i + 1].address <= from)
@@ -378,8 +377,8 @@ static size_t copy_rows(struct assay_line *out, size_t n, const struct as_dw_seq
     return n;
 }
 
-int as_dw_lines_merge(struct as_dw_line_table *const *table, size_t table_n,
-                      struct assay_line **out, size_t *out_n)
+int as_dw_lines_merge(struct as_dw_line_table *const *table, size_t table_n, struct as_line **out,
+                      size_t *out_n)
 {
     AS_VEC(struct as_dw_sequence) all = {0};
     size_t rows = 0;
@@ -390,7 +389,7 @@ int as_dw_lines_merge(struct as_dw_line_table *const *table, size_t table_n,
             it->table = (uint32_t)i;
             if (as_vec_push(&all, *it) < 0) {
                 as_vec_fini(&all);
-                return ASSAY_ERR_NOMEM;
+                return AS_ERR_NOMEM;
             }
             rows += it->n;
         }
@@ -399,10 +398,10 @@ int as_dw_lines_merge(struct as_dw_line_table *const *table, size_t table_n,
         as_vec_fini(&all);
         return 0;
     }
-    struct assay_line *line = as_malloc_table(rows, sizeof *line);
+    struct as_line *line = as_malloc_table(rows, sizeof *line);
     if (!line) {
         as_vec_fini(&all);
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     }
     if (all.n)
         qsort(all.at, all.n, sizeof *all.at, by_start);
@@ -412,7 +411,7 @@ int as_dw_lines_merge(struct as_dw_line_table *const *table, size_t table_n,
         if (it->end <= told)
             continue; /* this code has rows already: the sequence is folded or repeated */
         /* Remove the end row of the previous sequence if this sequence follows without a gap. */
-        if (n && line[n - 1].file == ASSAY_NONE && line[n - 1].line == 0 &&
+        if (n && line[n - 1].file == AS_NONE && line[n - 1].line == 0 &&
             line[n - 1].address >= it->start)
             n--;
         n = copy_rows(line, n, it, table[it->table]->row.at + it->first,

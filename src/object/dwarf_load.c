@@ -32,8 +32,7 @@ static int by_span(const void *a, const void *b)
     return (x->start > y->start) - (x->start < y->start);
 }
 
-int as_dwarf_open(const struct as_dwarf_input *input, struct as_dwarf **out,
-                  struct assay_error *err)
+int as_dwarf_open(const struct as_dwarf_input *input, struct as_dwarf **out, struct as_error *err)
 {
     struct as_dwarf *dw = as_calloc(1, sizeof *dw);
     *out = NULL;
@@ -49,7 +48,7 @@ int as_dwarf_open(const struct as_dwarf_input *input, struct as_dwarf **out,
         qsort(dw->main.exec.at, dw->main.exec.n, sizeof *dw->main.exec.at, by_span);
     if (rc == 0)
         rc = as_debugfile_find(dw);
-    if (rc == ASSAY_ERR_NOMEM) {
+    if (rc == AS_ERR_NOMEM) {
         as_dwarf_close(&dw);
         return as_error_nomem(err, "debug information");
     }
@@ -97,7 +96,7 @@ void as_dwarf_close(struct as_dwarf **dwarf)
     *dwarf = NULL;
 }
 
-void as_dwarf_fill_info(const struct as_dwarf *dw, struct assay_object_info *info)
+void as_dwarf_fill_info(const struct as_dwarf *dw, struct as_object_info *info)
 {
     info->debug = dw->kind;
     info->debug_path = dw->debug_path;
@@ -141,7 +140,7 @@ static int table_of(struct as_dwarf *dw, struct as_dw_unit *unit)
         return 0;
     struct as_dw_line_table *table = as_calloc(1, sizeof *table);
     if (!table)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     *table = (struct as_dw_line_table){.section = section.p,
                                        .offset = unit->line_offset,
                                        .unit = unit,
@@ -149,7 +148,7 @@ static int table_of(struct as_dwarf *dw, struct as_dw_unit *unit)
                                        .is_rows = !unit->module->skeleton};
     if (as_vec_push(&dw->table, table) < 0) {
         as_free(table);
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     }
     unit->line_table = (uint32_t)dw->table.n - 1;
     return 0;
@@ -180,7 +179,7 @@ static int add_places(place_list *list, struct as_dw_module *module)
         struct load_place place = {unit->sec.at[AS_DW_LINE].p, unit->line_offset, unit, list->n};
         if (unit->tag != DW_TAG_type_unit && unit->line_offset != UINT64_MAX &&
             as_vec_push(list, place) < 0)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
     }
     return 0;
 }
@@ -190,7 +189,7 @@ static int share_tables(struct as_dwarf *dw, place_list *list)
 {
     struct as_dw_unit **leader = as_calloc(list->n ? list->n : 1, sizeof *leader);
     if (!leader)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     if (list->n)
         qsort(list->at, list->n, sizeof *list->at, by_place);
     for (size_t i = 0, first = 0; i < list->n; i++) {
@@ -200,11 +199,11 @@ static int share_tables(struct as_dwarf *dw, place_list *list)
         leader[list->at[i].order] = list->at[first].unit;
     }
     struct as_dw_unit **unit = as_calloc(list->n ? list->n : 1, sizeof *unit);
-    int rc = unit ? 0 : ASSAY_ERR_NOMEM;
+    int rc = unit ? 0 : AS_ERR_NOMEM;
     for (size_t i = 0; rc == 0 && i < list->n; i++)
         unit[list->at[i].order] = list->at[i].unit;
     for (size_t i = 0; rc == 0 && i < list->n; i++) {
-        if (leader[i]->line_table == ASSAY_NONE)
+        if (leader[i]->line_table == AS_NONE)
             rc = table_of(dw, leader[i]);
         unit[i]->line_table = leader[i]->line_table;
     }
@@ -231,7 +230,7 @@ static int make_tables(struct as_dwarf *dw)
     }
     /* A full unit without a table of its own numbers its files by the table of its skeleton. */
     as_vec_foreach (&dw->module.unit, unit) {
-        if (unit->split && unit->split->line_table == ASSAY_NONE)
+        if (unit->split && unit->split->line_table == AS_NONE)
             unit->split->line_table = unit->line_table;
     }
     return rc;
@@ -248,11 +247,11 @@ static int add_unit(struct as_dwarf *dw, struct as_dw_unit *unit)
     const struct as_dw_unit *full = unit->split ? unit->split : unit;
     char *buf = NULL;
     const char *name = full->name ? full->name : unit->name ? unit->name : unit->dwo_name;
-    struct assay_unit out = {.producer = full->producer ? full->producer : unit->producer,
-                             .dw_language = full->language ? full->language : unit->language,
-                             .dwarf_version = (uint8_t)unit->version,
-                             .is_split = unit->dwo_name && unit->has_dwo_id,
-                             .split_missing = unit->split_missing};
+    struct as_unit out = {.producer = full->producer ? full->producer : unit->producer,
+                          .dw_language = full->language ? full->language : unit->language,
+                          .dwarf_version = (uint8_t)unit->version,
+                          .is_split = unit->dwo_name && unit->has_dwo_id,
+                          .split_missing = unit->split_missing};
     const char *const in[2] = {name ? name : "", unit->comp_dir};
     const char *mapped[2] = {0};
     for (int i = 0; i < 2; i++) {
@@ -263,7 +262,7 @@ static int add_unit(struct as_dwarf *dw, struct as_dw_unit *unit)
             most += strlen(dw->in.options->source_map[k].to);
         buf = as_arena_alloc(&dw->arena, most, 1);
         if (!buf)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
         mapped[i] = as_source_map_apply(dw->in.options, in[i], buf, most);
     }
     out.name = mapped[0];
@@ -273,7 +272,7 @@ static int add_unit(struct as_dwarf *dw, struct as_dw_unit *unit)
     if (unit->split)
         unit->split->user = unit->user;
     if (as_vec_push(&dw->unit_dw, unit->split ? unit->split : unit) < 0)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     return as_vec_push(&dw->unit, out);
 }
 
@@ -298,7 +297,7 @@ static int load_units(struct as_dwarf *dw)
 
 /* ---- Lines -------------------------------------------------------------------------------- */
 
-static int line_some(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
+static int line_some(void *ctx, size_t from, size_t to, unsigned worker, struct as_error *err)
 {
     struct as_dwarf *dw = ctx;
     (void)worker;
@@ -335,7 +334,7 @@ struct inline_work {
     struct as_dw_inlines *part;
 };
 
-static int inline_some(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
+static int inline_some(void *ctx, size_t from, size_t to, unsigned worker, struct as_error *err)
 {
     struct inline_work *work = ctx;
     (void)worker;
@@ -357,23 +356,23 @@ static int join_inlines(struct as_dwarf *dw, struct as_dw_inlines *part, size_t 
         inlines += part[i].at.n;
         ranges += part[i].range.n;
     }
-    if (inlines >= ASSAY_NONE || ranges >= ASSAY_NONE)
-        return ASSAY_ERR_NOMEM;
+    if (inlines >= AS_NONE || ranges >= AS_NONE)
+        return AS_ERR_NOMEM;
     dw->inlines = as_malloc_table(inlines + 1, sizeof *dw->inlines);
     dw->range = as_malloc_table(ranges + 1, sizeof *dw->range);
     if (!dw->inlines || !dw->range)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t i = 0; i < n; i++) {
         uint32_t first = (uint32_t)dw->inline_n, first_range = (uint32_t)dw->range_n;
         as_vec_foreach (&part[i].at, it) {
-            struct assay_inline entry = *it;
+            struct as_inline entry = *it;
             entry.first_range += first_range;
-            if (entry.parent != ASSAY_NONE)
+            if (entry.parent != AS_NONE)
                 entry.parent += first;
             dw->inlines[dw->inline_n++] = entry;
         }
         as_vec_foreach (&part[i].range, it)
-            dw->range[dw->range_n++] = (struct assay_range){it->start, it->end, it->owner + first};
+            dw->range[dw->range_n++] = (struct as_range){it->start, it->end, it->owner + first};
     }
     return as_dw_inlines_flatten(dw->range, dw->range_n, &dw->segment, &dw->segment_n);
 }
@@ -383,7 +382,7 @@ static int load_inlines(struct as_dwarf *dw, struct as_pool *pool)
     size_t n = dw->unit_dw.n;
     struct inline_work work = {dw, as_calloc(n ? n : 1, sizeof *work.part)};
     if (!work.part)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     int rc = as_pool_for(pool, n, GRAIN, inline_some, &work, NULL);
     if (rc == 0)
         rc = join_inlines(dw, work.part, n);
@@ -402,7 +401,7 @@ static int load_parts(struct as_dwarf *dw, unsigned parts, unsigned jobs)
     if (!dw || !dw->debug)
         return 0;
     if (dw->failed)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     int rc = 0;
     dw->failed = true; /* half-made tables are not to be added to */
     if (!dw->prepared)
@@ -410,11 +409,11 @@ static int load_parts(struct as_dwarf *dw, unsigned parts, unsigned jobs)
     dw->prepared = true;
     unsigned missing = parts & ~dw->loaded;
     struct as_pool *pool = NULL;
-    if (rc == 0 && (missing & (ASSAY_DEBUG_LINES | ASSAY_DEBUG_INLINES)) && jobs != 1)
+    if (rc == 0 && (missing & (AS_DEBUG_LINES | AS_DEBUG_INLINES)) && jobs != 1)
         rc = as_pool_new(&pool, jobs, NULL);
-    if (rc == 0 && (missing & ASSAY_DEBUG_LINES))
+    if (rc == 0 && (missing & AS_DEBUG_LINES))
         rc = load_lines(dw, pool);
-    if (rc == 0 && (missing & ASSAY_DEBUG_INLINES))
+    if (rc == 0 && (missing & AS_DEBUG_INLINES))
         rc = load_inlines(dw, pool);
     as_pool_free(&pool);
     if (rc == 0) {
@@ -424,26 +423,26 @@ static int load_parts(struct as_dwarf *dw, unsigned parts, unsigned jobs)
     return rc;
 }
 
-int as_dwarf_load(struct as_dwarf *dw, unsigned parts, unsigned jobs, struct assay_debug *out,
-                  size_t *damaged_units, struct assay_error *err)
+int as_dwarf_load(struct as_dwarf *dw, unsigned parts, unsigned jobs, struct as_debug *out,
+                  size_t *damaged_units, struct as_error *err)
 {
-    *out = (struct assay_debug){0};
+    *out = (struct as_debug){0};
     if (load_parts(dw, parts, jobs) < 0)
         return as_error_nomem(err, "debug information");
     if (damaged_units)
         *damaged_units = dw ? dw->damaged : 0;
     if (!dw)
         return 0;
-    *out = (struct assay_debug){.unit = dw->unit.at,
-                                .unit_n = dw->unit.n,
-                                .file = dw->files.path.at,
-                                .file_n = dw->files.path.n,
-                                .line = dw->line,
-                                .line_n = dw->line_n,
-                                .inlines = dw->inlines,
-                                .inline_n = dw->inline_n,
-                                .range = dw->range,
-                                .range_n = dw->range_n};
+    *out = (struct as_debug){.unit = dw->unit.at,
+                             .unit_n = dw->unit.n,
+                             .file = dw->files.path.at,
+                             .file_n = dw->files.path.n,
+                             .line = dw->line,
+                             .line_n = dw->line_n,
+                             .inlines = dw->inlines,
+                             .inline_n = dw->inline_n,
+                             .range = dw->range,
+                             .range_n = dw->range_n};
     return 0;
 }
 
@@ -451,20 +450,20 @@ uint32_t as_dwarf_inline_at(const struct as_dwarf *dw, uint64_t address)
 {
     size_t low = as_first_not(i, dw ? dw->segment_n : 0, dw->segment[i].start <= address);
     assert(low < 2 || dw->segment[low - 2].start <= dw->segment[low - 1].start); /* sorted */
-    return low ? dw->segment[low - 1].owner : ASSAY_NONE;
+    return low ? dw->segment[low - 1].owner : AS_NONE;
 }
 
 uint32_t as_dwarf_inline_near(const struct as_dwarf *dw, uint64_t address, size_t *near)
 {
     *near = as_first_not_near(i, dw ? dw->segment_n : 0, *near, dw->segment[i].start <= address);
-    return *near ? dw->segment[*near - 1].owner : ASSAY_NONE;
+    return *near ? dw->segment[*near - 1].owner : AS_NONE;
 }
 
-const struct assay_line *assay_debug_line_at(const struct assay_debug *debug, uint64_t address)
+const struct as_line *as_debug_line_at(const struct as_debug *debug, uint64_t address)
 {
     size_t low = as_first_not(i, debug->line_n, debug->line[i].address <= address);
     assert(low < 2 || debug->line[low - 2].address <= debug->line[low - 1].address); /* sorted */
-    if (low == 0 || (debug->line[low - 1].file == ASSAY_NONE && debug->line[low - 1].line == 0))
+    if (low == 0 || (debug->line[low - 1].file == AS_NONE && debug->line[low - 1].line == 0))
         return NULL;
     return &debug->line[low - 1];
 }

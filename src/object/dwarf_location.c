@@ -114,7 +114,7 @@ static int add_expression(const struct as_dw_unit *unit, struct as_read bytes,
             return 0;
         place.part_b = (uint32_t)part_b;
         if (!absent && place.start < place.end && as_vec_push(out, place) < 0)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
         if (e.c.at == e.c.end)
             return 0;
         as_read_skip(&e.c, 1);
@@ -282,14 +282,14 @@ struct as_dw_frame_base as_dw_frame_base_of(const struct as_dw_unit *unit,
 
 /* ---- Frames -------------------------------------------------------------------------------- */
 
-bool as_frame_is_aligned(const struct assay_object *object, const struct assay_unwind_row *row,
+bool as_frame_is_aligned(const struct as_object *object, const struct as_unwind_row *row,
                          unsigned reg)
 {
     size_t n = 0;
 
-    if (row->cfa_kind != ASSAY_CFA_EXPRESSION)
+    if (row->cfa_kind != AS_CFA_EXPRESSION)
         return false;
-    const uint8_t *at = assay_object_unwind_expression(object, row, row->cfa_value, &n);
+    const uint8_t *at = as_object_unwind_expression(object, row, row->cfa_value, &n);
     struct as_read c = as_read_of(at, at ? n : 0);
     const bool starts = as_read_u8(&c) == DW_OP_breg0 + reg;
     as_read_sleb(&c);

@@ -12,7 +12,7 @@ static bool push_range(as_dw_ranges *out, uint64_t start, uint64_t end, bool *no
 {
     if (start >= end)
         return true; /* empty ranges are valid and are left out */
-    if (as_vec_push(out, (struct assay_range){start, end, 0}) < 0) {
+    if (as_vec_push(out, (struct as_range){start, end, 0}) < 0) {
         *nomem = true;
         return false;
     }
@@ -41,10 +41,10 @@ static bool read_v4(const struct as_dw_unit *unit, uint64_t offset, as_dw_ranges
 /* Reads one entry of .debug_rnglists. Sets `*last` at the end of the list. Returns false if the
  * entry is damaged. */
 static bool entry_v5(const struct as_dw_unit *unit, struct as_read *c, uint64_t *base,
-                     struct assay_range *out, bool *last)
+                     struct as_range *out, bool *last)
 {
     uint64_t a, b;
-    *out = (struct assay_range){0};
+    *out = (struct as_range){0};
     switch (as_read_u8(c)) {
     case DW_RLE_end_of_list:
         *last = true;
@@ -89,7 +89,7 @@ static bool read_v5(const struct as_dw_unit *unit, uint64_t offset, as_dw_ranges
     uint64_t base = unit->low_pc;
     bool last = false;
     while (!last) {
-        struct assay_range range;
+        struct as_range range;
         if (!entry_v5(unit, &c, &base, &range, &last) || c.bad ||
             !push_range(out, range.start, range.end, nomem))
             return false;

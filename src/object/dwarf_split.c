@@ -116,7 +116,7 @@ static int load_split_unit(struct as_dwarf *dw, struct as_dw_unit *skeleton,
     struct as_dw_module *module = as_calloc(1, sizeof *module);
     if (!module || as_vec_push(&dw->split, module) < 0) {
         as_free(module);
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     }
     module->file = file;
     module->skeleton = skeleton;
@@ -159,11 +159,11 @@ static int from_file(struct as_dwarf *dw, struct as_dw_unit *skeleton, const cha
     if (!file || as_vec_push(&dw->split_file, file) < 0) {
         as_free(file);
         as_dw_image_release(&image);
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     }
     file->image = image;
     int rc = as_dw_file_read(file, NULL, 0);
-    if (rc == ASSAY_ERR_NOT_ELF)
+    if (rc == AS_ERR_NOT_ELF)
         return 0;
     AS_TRY(rc);
     return load_split_unit(dw, skeleton, file, file->dwo, found);

@@ -57,8 +57,8 @@ static int read_headers(struct as_dw_module *module, const struct as_dw_sections
                                   .sec = *sec,
                                   .offset = at,
                                   .line_offset = UINT64_MAX,
-                                  .line_table = ASSAY_NONE,
-                                  .user = ASSAY_NONE};
+                                  .line_table = AS_NONE,
+                                  .user = AS_NONE};
         uint64_t length = as_dw_initial_length(&c, &unit.offset_b);
         if (c.bad || length > as_read_left(&c)) {
             /* Without a length there is no next unit. */
@@ -77,7 +77,7 @@ static int read_headers(struct as_dw_module *module, const struct as_dw_sections
         unit.die = (uint64_t)(c.at - info.p);
         struct pending pending = {abbrev_offset, module->unit.n};
         if (as_vec_push(&module->unit, unit) < 0 || as_vec_push(list, pending) < 0)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
     }
     return 0;
 }
@@ -215,10 +215,10 @@ static int read_abbrevs(struct as_dw_module *module, const struct as_dw_sections
             table = as_calloc(1, sizeof *table);
             if (!table || as_vec_push(&module->abbrevs, table) < 0) {
                 as_free(table);
-                return ASSAY_ERR_NOMEM;
+                return AS_ERR_NOMEM;
             }
             int rc = as_dw_abbrevs_read(sec->at[AS_DW_ABBREV], it->abbrev_offset, table);
-            if (rc == ASSAY_ERR_NOMEM)
+            if (rc == AS_ERR_NOMEM)
                 return rc;
             good = rc == 0;
         }

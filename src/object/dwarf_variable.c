@@ -17,7 +17,7 @@
 #define DEPTH_MOST     1024    /* max nesting of DIEs, as in dwarf_inline.c */
 #define VARIABLES_MOST 1000000 /* max variables of one unit */
 
-enum { OUT_OF_RANGE = ASSAY_NONE - 1 }; /* scope number of a DIE without code in the range */
+enum { OUT_OF_RANGE = AS_NONE - 1 }; /* scope number of a DIE without code in the range */
 
 /* ---- Origins -------------------------------------------------------------------------------- */
 
@@ -27,10 +27,10 @@ static void complete_die(const struct as_dw_unit *unit, struct as_dw_line_table 
 {
     struct as_dw_data_die at = *die;
     *type = as_dw_type_ref(unit, &die->type);
-    *file = ASSAY_NONE;
+    *file = AS_NONE;
     for (int i = 0; i < AS_DW_CHAIN_MOST; i++) {
         struct as_read c;
-        if (*file == ASSAY_NONE && at.has_decl_file)
+        if (*file == AS_NONE && at.has_decl_file)
             *file = as_dw_file_of(unit, tables, at.decl_file);
         const struct as_dw_value *ref = at.origin.kind ? &at.origin : &at.specification;
         const struct as_dw_unit *next = ref->kind ? as_dw_unit_of(unit, ref) : NULL;
@@ -55,7 +55,7 @@ struct data_walk {
     AS_VEC(struct as_data_scope) scope;
     as_dw_ranges range;
     struct {
-        uint32_t scope; /* ASSAY_NONE: the file */
+        uint32_t scope; /* AS_NONE: the file */
         struct as_dw_frame_base base;
     } at[DEPTH_MOST + 1];
     bool nomem, damaged;
@@ -72,7 +72,7 @@ static bool add_scope_ranges(struct data_walk *w, const struct as_dw_data_die *d
     } else if (die->low.kind == AS_DW_ADDRESS && die->high.kind) {
         const uint64_t start = die->low.u;
         const uint64_t end = die->high.kind == AS_DW_ADDRESS ? die->high.u : start + die->high.u;
-        if (start < end && as_vec_push(&w->range, (struct assay_range){start, end, 0}) < 0)
+        if (start < end && as_vec_push(&w->range, (struct as_range){start, end, 0}) < 0)
             w->nomem = true;
     }
     for (size_t i = from; i < w->range.n; i++)
@@ -93,10 +93,10 @@ static uint32_t enter_scope(struct data_walk *w, unsigned tag, struct as_dw_data
         return parent;
     if (!add_scope_ranges(w, die)) /* a block may have no ranges; its parent is the scope then */
         return is_block && !die->ranges.kind && !die->low.kind ? parent : OUT_OF_RANGE;
-    struct as_data_scope scope = {.parent = is_function ? ASSAY_NONE : parent,
+    struct as_data_scope scope = {.parent = is_function ? AS_NONE : parent,
                                   .first_range = (uint32_t)from,
                                   .ranges = (uint32_t)(w->range.n - from),
-                                  .file = ASSAY_NONE,
+                                  .file = AS_NONE,
                                   .is_block = is_block};
     if (!is_function)
         scope.depth = w->scope.at[parent].depth + 1;
@@ -114,7 +114,7 @@ static uint32_t enter_scope(struct data_walk *w, unsigned tag, struct as_dw_data
 static void add_variable(struct data_walk *w, struct as_dw_data_die *die, uint32_t scope,
                          const struct as_dw_frame_base *base)
 {
-    const bool is_elsewhere = scope == ASSAY_NONE && die->is_declaration;
+    const bool is_elsewhere = scope == AS_NONE && die->is_declaration;
     struct as_data_variable it = {.scope = scope};
     uint32_t file;
     if (scope == OUT_OF_RANGE || (!die->location.kind && !is_elsewhere) ||
@@ -125,8 +125,8 @@ static void add_variable(struct data_walk *w, struct as_dw_data_die *die, uint32
     it.linked = is_elsewhere ? (die->linkage ? die->linkage : die->name) : NULL;
     if (!it.name || !*it.name)
         return;
-    const struct as_storage all = {.start = scope == ASSAY_NONE ? 0 : w->start,
-                                   .end = scope == ASSAY_NONE ? UINT64_MAX : w->end,
+    const struct as_storage all = {.start = scope == AS_NONE ? 0 : w->start,
+                                   .end = scope == AS_NONE ? UINT64_MAX : w->end,
                                    .variable = (uint32_t)w->variable.n};
     if (as_vec_push(&w->variable, it) < 0 ||
         as_dw_places_read(w->unit, &die->location, base, all, &w->place) < 0)
@@ -199,7 +199,7 @@ static void walk_unit_data(struct data_walk *w)
     const struct as_dw_unit *unit = w->unit;
     struct as_read c = as_dw_read_of(unit->sec.at[AS_DW_INFO], unit->die, unit->end);
     unsigned depth = 0;
-    w->at[0].scope = ASSAY_NONE;
+    w->at[0].scope = AS_NONE;
     w->at[0].base = (struct as_dw_frame_base){0};
     while (!c.bad && c.at < c.end && !w->nomem) {
         const uint64_t code = as_read_uleb(&c);
@@ -258,7 +258,7 @@ static void move_variables_out(struct data_walk *w, struct as_data_variables *ou
 static const struct as_dw_unit *unit_of_code(const struct as_dwarf *dw, uint64_t address)
 {
     const uint32_t at = as_dwarf_inline_at(dw, address);
-    const uint32_t unit = at < dw->inline_n ? dw->inlines[at].unit : ASSAY_NONE;
+    const uint32_t unit = at < dw->inline_n ? dw->inlines[at].unit : AS_NONE;
 
     return unit < dw->unit_dw.n && !dw->unit_dw.at[unit]->damaged ? dw->unit_dw.at[unit] : NULL;
 }
@@ -280,13 +280,12 @@ static void walk_units(struct data_walk *w, const struct as_dw_unit *first)
     }
 }
 
-int as_object_variables(struct assay_object *object, uint64_t start, uint64_t end,
-                        struct as_data_variables *out, struct assay_error *err)
+int as_object_variables(struct as_object *object, uint64_t start, uint64_t end,
+                        struct as_data_variables *out, struct as_error *err)
 {
-    struct assay_debug debug;
+    struct as_debug debug;
     *out = (struct as_data_variables){0};
-    AS_TRY(
-        assay_object_debug(object, ASSAY_DEBUG_UNITS | ASSAY_DEBUG_INLINES, 1, &debug, NULL, err));
+    AS_TRY(as_object_debug(object, AS_DEBUG_UNITS | AS_DEBUG_INLINES, 1, &debug, NULL, err));
     const struct as_dw_unit *unit = object->dwarf ? unit_of_code(object->dwarf, start) : NULL;
     if (!unit)
         return 0;
@@ -329,15 +328,15 @@ bool as_scope_holds(const struct as_data_variables *list, uint32_t scope, uint64
 }
 
 /* Returns the innermost function or inlined call that contains `pc`, at a smaller depth than
- * `depth`. ASSAY_NONE if there is none. */
+ * `depth`. AS_NONE if there is none. */
 static uint32_t function_above(const struct as_data_variables *list, uint64_t pc, uint32_t depth)
 {
-    uint32_t best = ASSAY_NONE;
+    uint32_t best = AS_NONE;
 
     for (uint32_t i = 0; i < list->scope_n; i++) {
         const struct as_data_scope *it = &list->scope[i];
         if (!it->is_block && it->depth < depth && as_scope_holds(list, i, pc) &&
-            (best == ASSAY_NONE || it->depth > list->scope[best].depth))
+            (best == AS_NONE || it->depth > list->scope[best].depth))
             best = i;
     }
     return best;
@@ -348,9 +347,9 @@ bool as_scope_returns_pointer(const struct as_data_variables *list, uint64_t pc,
     uint32_t at = function_above(list, pc, UINT32_MAX);
     struct as_type type;
 
-    while (level-- && at != ASSAY_NONE)
+    while (level-- && at != AS_NONE)
         at = function_above(list, pc, list->scope[at].depth);
-    if (at == ASSAY_NONE)
+    if (at == AS_NONE)
         return false;
     as_type_get(list->scope[at].result, &type);
     return type.kind == AS_TYPE_POINTER && !type.is_reference;

@@ -29,10 +29,10 @@ static const uint8_t *dynamic_bytes(const struct as_file *file, uint64_t *size_b
 }
 
 /* Returns the string at `offset` of the dynamic string table; NULL if `offset` is outside. */
-static const char *dynamic_string(const struct assay_object *object, uint64_t offset)
+static const char *dynamic_string(const struct as_object *object, uint64_t offset)
 {
     uint64_t have_b;
-    const char *text = (const char *)assay_object_bytes(object, object->dynamic.strtab, &have_b);
+    const char *text = (const char *)as_object_bytes(object, object->dynamic.strtab, &have_b);
     if (object->dynamic.strsz < have_b)
         have_b = object->dynamic.strsz;
     if (!text || offset >= have_b || !memchr(text + offset, 0, have_b - offset))
@@ -107,10 +107,9 @@ static void note_entry(struct as_dynamic *dynamic, const Elf64_Dyn *dyn)
 }
 
 /* Reads the names in a second walk, because the entry of the string table may be the last one. */
-static int load_names(struct assay_object *object, const uint8_t *p, uint64_t n,
-                      struct assay_error *err)
+static int load_names(struct as_object *object, const uint8_t *p, uint64_t n, struct as_error *err)
 {
-    struct assay_object_info *info = &object->info;
+    struct as_object_info *info = &object->info;
     const char *rpath = NULL;
     size_t needed_n = 0;
     Elf64_Dyn dyn;
@@ -141,10 +140,10 @@ static int load_names(struct assay_object *object, const uint8_t *p, uint64_t n,
 }
 
 /* Returns the number of symbols by the GNU hash table: the end of the last chain. */
-static uint64_t gnu_hash_symbols(const struct assay_object *object)
+static uint64_t gnu_hash_symbols(const struct as_object *object)
 {
     uint64_t have_b;
-    const uint8_t *p = assay_object_bytes(object, object->dynamic.gnu_hash, &have_b);
+    const uint8_t *p = as_object_bytes(object, object->dynamic.gnu_hash, &have_b);
     uint32_t head[4]; /* buckets, first symbol, bloom words, shift */
     if (!p || have_b < sizeof head)
         return 0;
@@ -170,19 +169,19 @@ static uint64_t gnu_hash_symbols(const struct assay_object *object)
     }
 }
 
-static uint64_t hashed_symbols(const struct assay_object *object)
+static uint64_t hashed_symbols(const struct as_object *object)
 {
     if (!object->dynamic.hash)
         return object->dynamic.gnu_hash ? gnu_hash_symbols(object) : 0;
     uint32_t head[2] = {0}; /* buckets, chains */
     uint64_t have_b;
-    const uint8_t *p = assay_object_bytes(object, object->dynamic.hash, &have_b);
+    const uint8_t *p = as_object_bytes(object, object->dynamic.hash, &have_b);
     if (p && have_b >= sizeof head)
         memcpy(head, p, sizeof head);
     return head[1];
 }
 
-static void find_dynsym(struct assay_object *object)
+static void find_dynsym(struct as_object *object)
 {
     for (uint32_t i = 1; i < object->file.shdr_n; i++) {
         if (object->file.shdr[i].sh_type == SHT_DYNSYM) {
@@ -192,8 +191,8 @@ static void find_dynsym(struct assay_object *object)
     }
     const struct as_dynamic *dynamic = &object->dynamic;
     uint64_t have_b, text_b;
-    const uint8_t *at = assay_object_bytes(object, dynamic->symtab, &have_b);
-    const char *text = (const char *)assay_object_bytes(object, dynamic->strtab, &text_b);
+    const uint8_t *at = as_object_bytes(object, dynamic->symtab, &have_b);
+    const char *text = (const char *)as_object_bytes(object, dynamic->strtab, &text_b);
     if (!dynamic->symtab || !dynamic->strtab || !at || !text)
         return;
     uint64_t n = hashed_symbols(object);
@@ -206,24 +205,24 @@ static void find_dynsym(struct assay_object *object)
     object->dynsym = (struct as_symtab){.at = at, .n = n, .text = text, .text_b = text_b};
 }
 
-static void add_relocations(struct assay_object *object, const uint8_t *at, uint64_t size_b)
+static void add_relocations(struct as_object *object, const uint8_t *at, uint64_t size_b)
 {
     if (at && size_b >= sizeof(Elf64_Rela) && object->relocations_n < AS_RELOCATIONS_MOST)
         object->relocations[object->relocations_n++] =
             (struct as_relocations){.at = at, .n = size_b / sizeof(Elf64_Rela)};
 }
 
-static void add_relocations_at(struct assay_object *object, uint64_t address, uint64_t size_b)
+static void add_relocations_at(struct as_object *object, uint64_t address, uint64_t size_b)
 {
     uint64_t have_b;
-    const uint8_t *at = address ? assay_object_bytes(object, address, &have_b) : NULL;
+    const uint8_t *at = address ? as_object_bytes(object, address, &have_b) : NULL;
     if (at)
         add_relocations(object, at, size_b < have_b ? size_b : have_b);
 }
 
 /* Finds the relocations that the loader applies. A static program has some for its indirect
  * functions, which are found by section. */
-static void find_relocations(struct assay_object *object)
+static void find_relocations(struct as_object *object)
 {
     const struct as_dynamic *dynamic = &object->dynamic;
     add_relocations_at(object, dynamic->rela, dynamic->relasz);
@@ -246,11 +245,11 @@ struct init_list {
     AS_VEC(uint64_t) slots; /* values, arrays one after the other */
 };
 
-static int add_array(struct assay_object *object, struct init_list *list, uint64_t address,
+static int add_array(struct as_object *object, struct init_list *list, uint64_t address,
                      uint64_t size_b)
 {
     uint64_t have_b;
-    const uint8_t *p = address ? assay_object_bytes(object, address, &have_b) : NULL;
+    const uint8_t *p = address ? as_object_bytes(object, address, &have_b) : NULL;
     if (!p)
         return 0;
     size_b = (size_b < have_b ? size_b : have_b) & ~(uint64_t)7;
@@ -263,13 +262,13 @@ static int add_array(struct assay_object *object, struct init_list *list, uint64
     return 0;
 }
 
-static int collect_init_arrays(struct assay_object *object, struct init_list *list)
+static int collect_init_arrays(struct as_object *object, struct init_list *list)
 {
     const struct as_dynamic *dynamic = &object->dynamic;
     for (int i = 0; i < 3; i++)
         AS_TRY(add_array(object, list, dynamic->array[i], dynamic->array_b[i]));
     for (uint32_t i = 1; !dynamic->present && i < object->section_n; i++) {
-        const struct assay_section *section = &object->section[i];
+        const struct as_section *section = &object->section[i];
         if (section->alloc && (section->type == SHT_PREINIT_ARRAY ||
                                section->type == SHT_INIT_ARRAY || section->type == SHT_FINI_ARRAY))
             AS_TRY(add_array(object, list, section->address, section->size_b));
@@ -278,7 +277,7 @@ static int collect_init_arrays(struct assay_object *object, struct init_list *li
 }
 
 /* Sets the slots of a position-independent file to the values that the loader will write. */
-static void relocate_slots(const struct assay_object *object, struct init_list *list)
+static void relocate_slots(const struct as_object *object, struct init_list *list)
 {
     Elf64_Rela rela;
     for (size_t t = 0; t < object->relocations_n && list->slots.n; t++) {
@@ -301,7 +300,7 @@ static void relocate_slots(const struct assay_object *object, struct init_list *
     }
 }
 
-static int load_init_functions(struct assay_object *object, struct assay_error *err)
+static int load_init_functions(struct as_object *object, struct as_error *err)
 {
     struct init_list list = {0};
     const struct as_dynamic *dynamic = &object->dynamic;
@@ -340,26 +339,26 @@ static const char *interpreter(const struct as_file *file)
     return NULL;
 }
 
-static enum assay_object_type type_of(const struct assay_object *object)
+static enum as_object_type type_of(const struct as_object *object)
 {
     switch (object->file.ehdr.e_type) {
     case ET_REL:
-        return ASSAY_OBJECT_RELOCATABLE;
+        return AS_OBJECT_RELOCATABLE;
     case ET_EXEC:
-        return ASSAY_OBJECT_EXECUTABLE;
+        return AS_OBJECT_EXECUTABLE;
     default:
         /* Linkers before binutils 2.26 do not set the flag. libc.so has an interpreter and a name.
          */
         if ((object->dynamic.flags_1 & DF_1_PIE) ||
             (object->info.interpreter && !object->info.soname))
-            return ASSAY_OBJECT_PIE;
-        return ASSAY_OBJECT_SHARED;
+            return AS_OBJECT_PIE;
+        return AS_OBJECT_SHARED;
     }
 }
 
-int as_object_load_dynamic(struct assay_object *object, struct assay_error *err)
+int as_object_load_dynamic(struct as_object *object, struct as_error *err)
 {
-    struct assay_object_info *info = &object->info;
+    struct as_object_info *info = &object->info;
     uint64_t size_b, n = 0;
     const uint8_t *p = dynamic_bytes(&object->file, &size_b);
     Elf64_Dyn dyn;
@@ -376,18 +375,18 @@ int as_object_load_dynamic(struct assay_object *object, struct assay_error *err)
     info->interpreter = interpreter(&object->file);
     info->type = type_of(object);
     info->is_k1om = object->file.ehdr.e_machine == AS_MACHINE_K1OM;
-    info->is_static = (info->type == ASSAY_OBJECT_EXECUTABLE || info->type == ASSAY_OBJECT_PIE) &&
+    info->is_static = (info->type == AS_OBJECT_EXECUTABLE || info->type == AS_OBJECT_PIE) &&
                       !info->interpreter && object->needed_n == 0;
     return load_init_functions(object, err);
 }
 
-size_t assay_object_needed(const struct assay_object *object, const char *const **names)
+size_t as_object_needed(const struct as_object *object, const char *const **names)
 {
     *names = object->needed;
     return object->needed_n;
 }
 
-size_t assay_object_init_functions(const struct assay_object *object, const uint64_t **out)
+size_t as_object_init_functions(const struct as_object *object, const uint64_t **out)
 {
     *out = object->init_function;
     return object->init_function_n;

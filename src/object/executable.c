@@ -14,16 +14,16 @@
 #include "object/identify.h"
 
 static int read_loader(const char *path, int fd, const Elf64_Phdr *ph, struct as_executable *out,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     /* The kernel rejects longer names too. */
     if (ph->p_filesz < 2 || ph->p_filesz > sizeof out->loader)
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: is corrupted: invalid name of its dynamic loader; build or copy "
                             "it again",
                             path);
     if (pread(fd, out->loader, ph->p_filesz, (off_t)ph->p_offset) != (ssize_t)ph->p_filesz)
-        return as_error_set(err, ASSAY_ERR_TRUNCATED,
+        return as_error_set(err, AS_ERR_TRUNCATED,
                             "%s: is truncated: it ends before the name of its dynamic loader; "
                             "build or copy it again",
                             path);
@@ -31,7 +31,7 @@ static int read_loader(const char *path, int fd, const Elf64_Phdr *ph, struct as
     return 0;
 }
 
-int as_executable_read(const char *path, int fd, struct as_executable *out, struct assay_error *err)
+int as_executable_read(const char *path, int fd, struct as_executable *out, struct as_error *err)
 {
     union {
         uint8_t bytes[4096];
@@ -40,11 +40,11 @@ int as_executable_read(const char *path, int fd, struct as_executable *out, stru
     memset(out, 0, sizeof *out);
     const ssize_t got = pread(fd, &begin, sizeof begin, 0);
     if (got < 0)
-        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be read: %s; check the disk it is on",
-                            path, strerror(errno));
+        return as_error_set(err, AS_ERR_IO, "%s: cannot be read: %s; check the disk it is on", path,
+                            strerror(errno));
     AS_TRY(as_identify(path, begin.bytes, (uint64_t)got, err));
     if (begin.head.e_machine == AS_MACHINE_K1OM)
-        return as_error_set(err, ASSAY_ERR_ARCH,
+        return as_error_set(err, AS_ERR_ARCH,
                             "%s: is for Xeon Phi Knights Corner (K1OM) and cannot run here; use "
                             "'assay predict' or 'assay loops' to analyse its code",
                             path);
@@ -54,7 +54,7 @@ int as_executable_read(const char *path, int fd, struct as_executable *out, stru
         Elf64_Phdr ph;
         const uint64_t at = begin.head.e_phoff + (uint64_t)i * begin.head.e_phentsize;
         if (pread(fd, &ph, sizeof ph, (off_t)at) != (ssize_t)sizeof ph)
-            return as_error_set(err, ASSAY_ERR_TRUNCATED,
+            return as_error_set(err, AS_ERR_TRUNCATED,
                                 "%s: is truncated: it ends before its program header %u; build or "
                                 "copy it again",
                                 path, i);

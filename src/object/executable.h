@@ -18,7 +18,6 @@ struct as_executable {
 
 /* Reads the header of the file `fd`, without moving its file offset. Messages use `path`. Errors:
  * those of as_identify, IO, TRUNCATED, CORRUPT. */
-int as_executable_read(const char *path, int fd, struct as_executable *out,
-                       struct assay_error *err);
+int as_executable_read(const char *path, int fd, struct as_executable *out, struct as_error *err);
 
 #endif

@@ -29,36 +29,35 @@ static bool beyond(uint64_t offset, uint64_t size_b, uint64_t limit_b)
 /* Checks that a table of `n` headers of `each_b` bytes at `offset` is inside the file. Errors:
  * TRUNCATED, CORRUPT. */
 static int check_table(const struct as_file *file, const char *what, uint64_t offset, uint64_t n,
-                       uint64_t each_b, struct assay_error *err)
+                       uint64_t each_b, struct as_error *err)
 {
     uint64_t size_b, end;
     if (__builtin_mul_overflow(n, each_b, &size_b) || __builtin_add_overflow(offset, size_b, &end))
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: is corrupted: its %s header table at byte %" PRIu64
                             " says it has %" PRIu64 " entries; " AGAIN,
                             file->path, what, offset, n);
     if (end > file->size_b)
-        return as_error_set(err, ASSAY_ERR_TRUNCATED,
+        return as_error_set(err, AS_ERR_TRUNCATED,
                             "%s: is truncated: its %s header table stands at bytes %" PRIu64
                             " to %" PRIu64 ", but the file ends at byte %" PRIu64 "; " AGAIN,
                             file->path, what, offset, end, file->size_b);
     return 0;
 }
 
-static int load_section_headers(struct as_arena *arena, struct as_file *file,
-                                struct assay_error *err)
+static int load_section_headers(struct as_arena *arena, struct as_file *file, struct as_error *err)
 {
     const Elf64_Ehdr *ehdr = &file->ehdr;
     if (ehdr->e_shoff == 0) {
         if (ehdr->e_shnum != 0)
-            return as_error_set(err, ASSAY_ERR_CORRUPT,
+            return as_error_set(err, AS_ERR_CORRUPT,
                                 "%s: is corrupted: it says it has %u sections but not where their "
                                 "headers stand; " AGAIN,
                                 file->path, ehdr->e_shnum);
         return 0;
     }
     if (ehdr->e_shentsize != sizeof(Elf64_Shdr))
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: is corrupted: its section headers have %u bytes, not 64; " AGAIN,
                             file->path, ehdr->e_shentsize);
     AS_TRY(check_table(file, "section", ehdr->e_shoff, 1, sizeof(Elf64_Shdr), err));
@@ -67,7 +66,7 @@ static int load_section_headers(struct as_arena *arena, struct as_file *file,
     uint64_t n = ehdr->e_shnum ? ehdr->e_shnum : first.sh_size;
     AS_TRY(check_table(file, "section", ehdr->e_shoff, n, sizeof(Elf64_Shdr), err));
     if (n >= UINT32_MAX)
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: is corrupted: it says it has %" PRIu64 " sections; " AGAIN,
                             file->path, n);
     Elf64_Shdr *shdr = as_arena_alloc(arena, n * sizeof *shdr, _Alignof(Elf64_Shdr));
@@ -79,8 +78,7 @@ static int load_section_headers(struct as_arena *arena, struct as_file *file,
     return 0;
 }
 
-static int load_program_headers(struct as_arena *arena, struct as_file *file,
-                                struct assay_error *err)
+static int load_program_headers(struct as_arena *arena, struct as_file *file, struct as_error *err)
 {
     const Elf64_Ehdr *ehdr = &file->ehdr;
     uint64_t n = ehdr->e_phnum;
@@ -89,7 +87,7 @@ static int load_program_headers(struct as_arena *arena, struct as_file *file,
     if (n == 0)
         return 0;
     if (ehdr->e_phentsize != sizeof(Elf64_Phdr))
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: is corrupted: its program headers have %u bytes, not 56; " AGAIN,
                             file->path, ehdr->e_phentsize);
     AS_TRY(check_table(file, "program", ehdr->e_phoff, n, sizeof(Elf64_Phdr), err));
@@ -109,7 +107,7 @@ static bool has_bytes(const Elf64_Shdr *shdr)
 
 /* Sets the section names, after a check of the name table. Without a name table (index 0), all
  * names are empty. Errors: CORRUPT, NOMEM. */
-static int load_section_names(struct as_arena *arena, struct as_file *file, struct assay_error *err)
+static int load_section_names(struct as_arena *arena, struct as_file *file, struct as_error *err)
 {
     const char **names = as_arena_array(arena, const char *, file->shdr_n + 1);
     if (!names)
@@ -124,25 +122,25 @@ static int load_section_names(struct as_arena *arena, struct as_file *file, stru
         return 0;
     if (index >= file->shdr_n || file->shdr[index].sh_type != SHT_STRTAB)
         return as_error_set(
-            err, ASSAY_ERR_CORRUPT,
+            err, AS_ERR_CORRUPT,
             "%s: is corrupted: its section name table (section %u of %u) is %s; " AGAIN, file->path,
             index, file->shdr_n, index >= file->shdr_n ? "not there" : "not a string table");
     const Elf64_Shdr *table = &file->shdr[index];
     if (beyond(table->sh_offset, table->sh_size, file->size_b))
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: is corrupted: its section name table stands at byte %" PRIu64
                             " with %" PRIu64 " bytes, beyond the end of the file at byte %" PRIu64
                             "; " AGAIN,
                             file->path, table->sh_offset, table->sh_size, file->size_b);
     const char *text = (const char *)file->bytes + table->sh_offset;
     if (table->sh_size == 0 || text[table->sh_size - 1] != '\0')
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: is corrupted: its section name table does not end in a zero "
                             "byte; " AGAIN,
                             file->path);
     for (uint32_t i = 1; i < file->shdr_n; i++) {
         if (file->shdr[i].sh_name >= table->sh_size)
-            return as_error_set(err, ASSAY_ERR_CORRUPT,
+            return as_error_set(err, AS_ERR_CORRUPT,
                                 "%s: is corrupted: the name of section %u stands at byte %u of a "
                                 "name table of %" PRIu64 " bytes; " AGAIN,
                                 file->path, i, file->shdr[i].sh_name, table->sh_size);
@@ -169,7 +167,7 @@ static uint64_t entry_size(uint32_t type)
     }
 }
 
-static int check_section_extent(const struct as_file *file, uint32_t i, struct assay_error *err)
+static int check_section_extent(const struct as_file *file, uint32_t i, struct as_error *err)
 {
     const Elf64_Shdr *shdr = &file->shdr[i];
     uint64_t end;
@@ -179,14 +177,14 @@ static int check_section_extent(const struct as_file *file, uint32_t i, struct a
      * would be missing too, so the file is damaged instead. */
     bool cut = !__builtin_add_overflow(shdr->sh_offset, shdr->sh_size, &end) &&
                file->ehdr.e_shoff < shdr->sh_offset;
-    return as_error_set(err, cut ? ASSAY_ERR_TRUNCATED : ASSAY_ERR_CORRUPT,
+    return as_error_set(err, cut ? AS_ERR_TRUNCATED : AS_ERR_CORRUPT,
                         "%s: is %s: section %u (%s) stands at byte %" PRIu64 " with %" PRIu64
                         " bytes, beyond the end of the file at byte %" PRIu64 "; " AGAIN,
                         file->path, cut ? "truncated" : "corrupted", i, file->section_name[i],
                         shdr->sh_offset, shdr->sh_size, file->size_b);
 }
 
-static int check_section(const struct as_file *file, uint32_t i, struct assay_error *err)
+static int check_section(const struct as_file *file, uint32_t i, struct as_error *err)
 {
     const Elf64_Shdr *shdr = &file->shdr[i];
     const char *name = file->section_name[i];
@@ -195,36 +193,36 @@ static int check_section(const struct as_file *file, uint32_t i, struct assay_er
         return 0;
     AS_TRY(check_section_extent(file, i, err));
     if ((shdr->sh_flags & SHF_ALLOC) && __builtin_add_overflow(shdr->sh_addr, shdr->sh_size, &end))
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: is corrupted: section %u (%s) at address 0x%" PRIx64
                             " with %" PRIu64 " bytes wraps around the address space; " AGAIN,
                             file->path, i, name, shdr->sh_addr, shdr->sh_size);
     if (shdr->sh_addralign & (shdr->sh_addralign - 1))
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: is corrupted: section %u (%s) asks to be aligned to %" PRIu64
                             ", which is no power of two; " AGAIN,
                             file->path, i, name, shdr->sh_addralign);
     uint64_t each_b = entry_size(shdr->sh_type);
     if (each_b && shdr->sh_size && (shdr->sh_entsize != each_b || shdr->sh_size % each_b))
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: is corrupted: section %u (%s) has %" PRIu64
                             " bytes in entries of %" PRIu64 " where entries of %" PRIu64
                             " are due; " AGAIN,
                             file->path, i, name, shdr->sh_size, shdr->sh_entsize, each_b);
     if (each_b && shdr->sh_link >= file->shdr_n)
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: is corrupted: section %u (%s) refers to section %u of %u; " AGAIN,
                             file->path, i, name, shdr->sh_link, file->shdr_n);
     if (shdr->sh_type == SHT_STRTAB && shdr->sh_size &&
         file->bytes[shdr->sh_offset + shdr->sh_size - 1] != 0)
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: is corrupted: string table %u (%s) does not end in a zero "
                             "byte; " AGAIN,
                             file->path, i, name);
     return 0;
 }
 
-static int check_segment(const struct as_file *file, uint32_t i, struct assay_error *err)
+static int check_segment(const struct as_file *file, uint32_t i, struct as_error *err)
 {
     const Elf64_Phdr *phdr = &file->phdr[i];
     uint64_t end;
@@ -232,17 +230,17 @@ static int check_segment(const struct as_file *file, uint32_t i, struct assay_er
         return 0;
     if (__builtin_add_overflow(phdr->p_vaddr, phdr->p_memsz, &end) ||
         __builtin_add_overflow(phdr->p_offset, phdr->p_filesz, &end))
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: is corrupted: segment %u at address 0x%" PRIx64 " with 0x%" PRIx64
                             " bytes wraps around the address space; " AGAIN,
                             file->path, i, phdr->p_vaddr, phdr->p_memsz);
     if (phdr->p_filesz && end > file->size_b)
-        return as_error_set(err, ASSAY_ERR_TRUNCATED,
+        return as_error_set(err, AS_ERR_TRUNCATED,
                             "%s: is truncated: segment %u stands at bytes %" PRIu64 " to %" PRIu64
                             ", but the file ends at byte %" PRIu64 "; " AGAIN,
                             file->path, i, phdr->p_offset, end, file->size_b);
     if (phdr->p_type == PT_LOAD && phdr->p_filesz > phdr->p_memsz)
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: is corrupted: segment %u has %" PRIu64
                             " bytes in the file but only %" PRIu64 " in memory; " AGAIN,
                             file->path, i, phdr->p_filesz, phdr->p_memsz);
@@ -253,7 +251,7 @@ static int check_segment(const struct as_file *file, uint32_t i, struct assay_er
  * Checks that the sections of a .o overlap neither each other nor the headers. A .o is relocated in
  * place, which must not change the tables in use. Errors: CORRUPT, NOMEM.
  */
-static int check_no_overlap(const struct as_file *file, struct assay_error *err)
+static int check_no_overlap(const struct as_file *file, struct as_error *err)
 {
     size_t n = 0, most = (size_t)file->shdr_n + 2;
     struct as_keyed *at = as_malloc(2 * most * sizeof *at);
@@ -273,7 +271,7 @@ static int check_no_overlap(const struct as_file *file, struct assay_error *err)
                                           : file->shdr[a].sh_size;
         if (at[i].key - at[i - 1].key < size_b)
             rc = as_error_set(
-                err, ASSAY_ERR_CORRUPT,
+                err, AS_ERR_CORRUPT,
                 "%s: is corrupted: %s and %s share bytes at offset %" PRIu64 "; " AGAIN, file->path,
                 a && a != UINT32_MAX ? file->section_name[a] : "its headers",
                 b && b != UINT32_MAX ? file->section_name[b] : "its headers", at[i].key);
@@ -282,8 +280,7 @@ static int check_no_overlap(const struct as_file *file, struct assay_error *err)
     return rc;
 }
 
-static int check_contents(const struct as_file *file, enum as_file_role role,
-                          struct assay_error *err)
+static int check_contents(const struct as_file *file, enum as_file_role role, struct as_error *err)
 {
     for (uint32_t i = 1; i < file->shdr_n; i++)
         AS_TRY(check_section(file, i, err));
@@ -293,14 +290,14 @@ static int check_contents(const struct as_file *file, enum as_file_role role,
     if (file->ehdr.e_type == ET_REL && file->shdr_n)
         AS_TRY(check_no_overlap(file, err));
     if (file->shdr_n == 0 && file->phdr_n == 0)
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: is corrupted: it has neither sections nor segments; " AGAIN,
                             file->path);
     return 0;
 }
 
 static int load_headers(struct as_arena *arena, enum as_file_role role, struct as_file *file,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     AS_TRY(as_identify(file->path, file->bytes, file->size_b, err));
     memcpy(&file->ehdr, file->bytes, sizeof file->ehdr);
@@ -311,20 +308,20 @@ static int load_headers(struct as_arena *arena, enum as_file_role role, struct a
     return 0;
 }
 
-static int fail_open(const char *path, int error, struct assay_error *err)
+static int fail_open(const char *path, int error, struct as_error *err)
 {
     switch (error) {
     case ENOENT:
     case ENOTDIR:
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: no such file; check the path", path);
+        return as_error_set(err, AS_ERR_NOT_FOUND, "%s: no such file; check the path", path);
     case EACCES:
     case EPERM:
-        return as_error_set(err, ASSAY_ERR_PERMISSION,
+        return as_error_set(err, AS_ERR_PERMISSION,
                             "%s: permission denied: it is not readable; ask its owner for read "
                             "permission",
                             path);
     case ENXIO:
-        return as_error_set(err, ASSAY_ERR_NOT_REGULAR,
+        return as_error_set(err, AS_ERR_NOT_REGULAR,
                             "%s: is a socket or device, not a regular file; use a compiled "
                             "program, library or .o file",
                             path);
@@ -333,21 +330,21 @@ static int fail_open(const char *path, int error, struct assay_error *err)
     }
 }
 
-static int fail_not_regular(const char *path, mode_t mode, struct assay_error *err)
+static int fail_not_regular(const char *path, mode_t mode, struct as_error *err)
 {
     if (S_ISDIR(mode))
-        return as_error_set(err, ASSAY_ERR_NOT_REGULAR,
+        return as_error_set(err, AS_ERR_NOT_REGULAR,
                             "%s: is a directory, not an ELF file; use a file in it", path);
     const char *what = S_ISCHR(mode)    ? "a character device"
                        : S_ISBLK(mode)  ? "a block device"
                        : S_ISFIFO(mode) ? "a pipe"
                                         : "a socket";
-    return as_error_set(err, ASSAY_ERR_NOT_REGULAR,
+    return as_error_set(err, AS_ERR_NOT_REGULAR,
                         "%s: is %s, not a regular file; use a compiled program, library or .o file",
                         path, what);
 }
 
-static int map(const char *path, struct as_file *file, struct assay_error *err)
+static int map(const char *path, struct as_file *file, struct as_error *err)
 {
     struct stat st;
     const int fd = as_foreign_open(AT_FDCWD, path, 0, &st);
@@ -369,7 +366,7 @@ static int map(const char *path, struct as_file *file, struct assay_error *err)
 }
 
 int as_file_open(struct as_arena *arena, const char *path, enum as_file_role role,
-                 struct as_file *out, struct assay_error *err)
+                 struct as_file *out, struct as_error *err)
 {
     *out = (struct as_file){.path = as_arena_strndup(arena, path, strlen(path))};
     if (!out->path)
@@ -384,7 +381,7 @@ int as_file_open(struct as_arena *arena, const char *path, enum as_file_role rol
 
 int as_file_open_memory(struct as_arena *arena, const void *bytes, uint64_t size_b,
                         const char *name, enum as_file_role role, struct as_file *out,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     *out = (struct as_file){.path = as_arena_strndup(arena, name, strlen(name))};
     if (!out->path)

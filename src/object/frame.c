@@ -229,7 +229,7 @@ int as_frame_scan(const struct as_frame_table *table, uint32_t index, bool until
             *cie = as_frame_cie_read(table, cie_at);
         if (!as_frame_fde_read(table, cie, &body, &fde))
             continue;
-        struct assay_unwind_range range = {
+        struct as_unwind_range range = {
             .start = fde.start,
             .end = fde.end,
             .lsda = fde.lsda,

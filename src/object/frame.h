@@ -12,7 +12,7 @@
 
 /* A section, or a part of a segment, that contains records. */
 struct as_frame_table {
-    const struct assay_object *object;
+    const struct as_object *object;
     const uint8_t *at;
     uint64_t size_b;
     uint64_t address;
@@ -44,7 +44,7 @@ struct as_frame_place {
 
 /* The FDEs that a scan has found: their ranges, and their places in the same order. */
 struct as_frame_list {
-    AS_VEC(struct assay_unwind_range) ranges;
+    AS_VEC(struct as_unwind_range) ranges;
     AS_VEC(struct as_frame_place) places;
 };
 

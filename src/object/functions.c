@@ -18,11 +18,11 @@
 #include "object/known_code.h"
 #include "object/order.h"
 
-typedef AS_VEC(struct assay_function) function_vec;
+typedef AS_VEC(struct as_function) function_vec;
 
-static bool in_code(const struct assay_object *object, uint64_t address, uint32_t section)
+static bool in_code(const struct as_object *object, uint64_t address, uint32_t section)
 {
-    if (section != ASSAY_NONE)
+    if (section != AS_NONE)
         return object->section[section].exec && object->section[section].alloc &&
                address - object->section[section].address < object->section[section].size_b;
     for (size_t i = 0; object->section_n == 0 && i < object->segment_n; i++)
@@ -33,55 +33,55 @@ static bool in_code(const struct assay_object *object, uint64_t address, uint32_
 }
 
 /* Returns true if code without a symbol may run at `address`. */
-static bool may_run(const struct assay_object *object, uint64_t address)
+static bool may_run(const struct as_object *object, uint64_t address)
 {
     const uint32_t section = as_object_section_at(object, address);
     return in_code(object, address, section) &&
-           !(section != ASSAY_NONE && object->section[section].replaced);
+           !(section != AS_NONE && object->section[section].replaced);
 }
 
 /* Returns the end address of the section or segment that contains `address`. */
-static uint64_t code_end(const struct assay_object *object, uint64_t address)
+static uint64_t code_end(const struct as_object *object, uint64_t address)
 {
     uint64_t have_b;
     uint32_t section = as_object_section_at(object, address);
-    if (section != ASSAY_NONE)
+    if (section != AS_NONE)
         return object->section[section].address + object->section[section].size_b;
-    return assay_object_bytes(object, address, &have_b) ? address + have_b : address;
+    return as_object_bytes(object, address, &have_b) ? address + have_b : address;
 }
 
-/* Returns the index of the last unwind range that starts at or before `address`; ASSAY_NONE if
+/* Returns the index of the last unwind range that starts at or before `address`; AS_NONE if
  * there is none. */
-static uint32_t unwind_at(const struct assay_object *object, uint64_t address)
+static uint32_t unwind_at(const struct as_object *object, uint64_t address)
 {
     size_t low = as_first_not(i, object->unwind_n, object->unwind[i].start <= address);
     assert(low < 2 || object->unwind[low - 2].start <= object->unwind[low - 1].start); /* sorted */
-    return low ? (uint32_t)(low - 1) : ASSAY_NONE;
+    return low ? (uint32_t)(low - 1) : AS_NONE;
 }
 
 /* Returns true if a symbol without type is a function of hand-written assembly: it is global, or an
  * unwind range starts there. Names that linkers define, such as _etext, are not functions. */
-static bool is_function_label(const struct assay_object *object, const struct assay_symbol *symbol)
+static bool is_function_label(const struct as_object *object, const struct as_symbol *symbol)
 {
     static const char *const places[] = {"_etext", "etext", "__etext", "__executable_start",
                                          "__ehdr_start"};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if (strcmp(symbol->name, places[i]) == 0)
             return false;
-    if (symbol->binding != ASSAY_BIND_LOCAL)
+    if (symbol->binding != AS_BIND_LOCAL)
         return true;
     uint32_t i = unwind_at(object, symbol->address);
-    return i != ASSAY_NONE && object->unwind[i].start == symbol->address;
+    return i != AS_NONE && object->unwind[i].start == symbol->address;
 }
 
-static bool is_function_symbol(const struct assay_object *object, const struct assay_symbol *symbol)
+static bool is_function_symbol(const struct as_object *object, const struct as_symbol *symbol)
 {
     switch (symbol->kind) {
-    case ASSAY_SYMBOL_FUNCTION:
-    case ASSAY_SYMBOL_IFUNC:
-    case ASSAY_SYMBOL_PLT:
+    case AS_SYMBOL_FUNCTION:
+    case AS_SYMBOL_IFUNC:
+    case AS_SYMBOL_PLT:
         return in_code(object, symbol->address, symbol->section);
-    case ASSAY_SYMBOL_NOTYPE:
+    case AS_SYMBOL_NOTYPE:
         return in_code(object, symbol->address, symbol->section) &&
                is_function_label(object, symbol);
     default:
@@ -90,17 +90,17 @@ static bool is_function_symbol(const struct assay_object *object, const struct a
 }
 
 /* Returns the rank of a symbol kind for the name of a function; 0 is best. */
-static int kind_rank(const struct assay_symbol *symbol)
+static int kind_rank(const struct as_symbol *symbol)
 {
-    return symbol->kind == ASSAY_SYMBOL_NOTYPE ? 2 : symbol->kind == ASSAY_SYMBOL_PLT;
+    return symbol->kind == AS_SYMBOL_NOTYPE ? 2 : symbol->kind == AS_SYMBOL_PLT;
 }
 
-static int binding_rank(const struct assay_symbol *symbol)
+static int binding_rank(const struct as_symbol *symbol)
 {
-    return symbol->binding == ASSAY_BIND_GLOBAL ? 0 : symbol->binding == ASSAY_BIND_WEAK ? 1 : 2;
+    return symbol->binding == AS_BIND_GLOBAL ? 0 : symbol->binding == AS_BIND_WEAK ? 1 : 2;
 }
 
-static bool preferred(const struct assay_symbol *a, const struct assay_symbol *b)
+static bool preferred(const struct as_symbol *a, const struct as_symbol *b)
 {
     if (kind_rank(a) != kind_rank(b))
         return kind_rank(a) < kind_rank(b);
@@ -113,9 +113,9 @@ static bool preferred(const struct assay_symbol *a, const struct assay_symbol *b
 }
 
 /* Adds one function for each address with function symbols. `end` is 0 if no symbol has a size. */
-static int add_symbols(const struct assay_object *object, function_vec *out)
+static int add_symbols(const struct as_object *object, function_vec *out)
 {
-    const struct assay_symbol *symbol = object->symbol;
+    const struct as_symbol *symbol = object->symbol;
     size_t end;
     for (size_t i = 0; i < object->symbol_n; i = end) {
         size_t best = object->symbol_n;
@@ -135,22 +135,22 @@ static int add_symbols(const struct assay_object *object, function_vec *out)
             aliases += is_function_symbol(object, &symbol[k]) &&
                        strcmp(symbol[k].name, symbol[best].name) != 0;
         uint64_t start = symbol[best].address, limit = code_end(object, start);
-        AS_TRY(as_vec_push(out, (struct assay_function){
-                                    .name = symbol[best].name,
-                                    .start = start,
-                                    .end = size_b == 0              ? 0
-                                           : size_b > limit - start ? limit
-                                                                    : start + size_b,
-                                    .section = symbol[best].section,
-                                    .aliases = aliases,
-                                    .symbol = (uint32_t)best,
-                                    .unit = ASSAY_NONE,
-                                    .decl_file = ASSAY_NONE,
-                                    .origin = symbol[best].kind == ASSAY_SYMBOL_PLT
-                                                  ? ASSAY_FUNCTION_PLT
-                                                  : ASSAY_FUNCTION_SYMBOL,
-                                    .is_part = as_clone_is_part(as_view_of(symbol[best].name)),
-                                }));
+        AS_TRY(as_vec_push(
+            out,
+            (struct as_function){
+                .name = symbol[best].name,
+                .start = start,
+                .end = size_b == 0              ? 0
+                       : size_b > limit - start ? limit
+                                                : start + size_b,
+                .section = symbol[best].section,
+                .aliases = aliases,
+                .symbol = (uint32_t)best,
+                .unit = AS_NONE,
+                .decl_file = AS_NONE,
+                .origin = symbol[best].kind == AS_SYMBOL_PLT ? AS_FUNCTION_PLT : AS_FUNCTION_SYMBOL,
+                .is_part = as_clone_is_part(as_view_of(symbol[best].name)),
+            }));
     }
     return 0;
 }
@@ -160,11 +160,11 @@ static int sort_functions(function_vec *functions)
 {
     size_t n = functions->n;
     struct as_keyed *keyed = as_malloc(2 * (n + 1) * sizeof *keyed);
-    struct assay_function *sorted = as_malloc((n + 1) * sizeof *sorted);
+    struct as_function *sorted = as_malloc((n + 1) * sizeof *sorted);
     if (!keyed || !sorted) {
         as_free(keyed);
         as_free(sorted);
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     }
     for (size_t i = 0; i < n; i++)
         keyed[i] = (struct as_keyed){functions->at[i].start, (uint32_t)i};
@@ -183,17 +183,17 @@ static int sort_functions(function_vec *functions)
  * the start, but not after the next function. Without a range, it is the next function or the end
  * of the section.
  */
-static void close_ends(const struct assay_object *object, function_vec *functions)
+static void close_ends(const struct as_object *object, function_vec *functions)
 {
     for (size_t i = 0; i < functions->n; i++) {
-        struct assay_function *f = &functions->at[i];
+        struct as_function *f = &functions->at[i];
         if (f->end)
             continue;
         uint32_t u = unwind_at(object, f->start);
         f->end = code_end(object, f->start);
         if (i + 1 < functions->n && functions->at[i + 1].start < f->end)
             f->end = functions->at[i + 1].start;
-        if (u != ASSAY_NONE && object->unwind[u].end > f->start && object->unwind[u].end < f->end)
+        if (u != AS_NONE && object->unwind[u].end > f->start && object->unwind[u].end < f->end)
             f->end = object->unwind[u].end;
     }
 }
@@ -205,7 +205,7 @@ struct function_candidate {
     uint8_t origin;
 };
 
-static int add_candidate(struct assay_object *object, function_vec *out,
+static int add_candidate(struct as_object *object, function_vec *out,
                          const struct function_candidate *candidate)
 {
     const char *name =
@@ -215,18 +215,18 @@ static int add_candidate(struct assay_object *object, function_vec *out,
         snprintf(buf, sizeof buf, "func_%" PRIx64, candidate->start);
         name = as_arena_strndup(&object->arena, buf, strlen(buf));
         if (!name)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
     }
     uint64_t limit = code_end(object, candidate->start);
     return as_vec_push(
-        out, (struct assay_function){
+        out, (struct as_function){
                  .name = name,
                  .start = candidate->start,
                  .end = candidate->end < limit ? candidate->end : limit,
                  .section = as_object_section_at(object, candidate->start),
-                 .symbol = ASSAY_NONE,
-                 .unit = ASSAY_NONE,
-                 .decl_file = ASSAY_NONE,
+                 .symbol = AS_NONE,
+                 .unit = AS_NONE,
+                 .decl_file = AS_NONE,
                  .origin = candidate->origin,
                  .is_part = candidate->name && as_clone_is_part(as_view_of(candidate->name)),
              });
@@ -236,7 +236,7 @@ static int add_candidate(struct assay_object *object, function_vec *out,
  * Adds the candidates that begin in code outside of all functions. `candidates` are sorted by
  * start. The functions are sorted too, but may overlap, so the loop keeps the max of their ends.
  */
-static int add_uncovered(struct assay_object *object, function_vec *functions,
+static int add_uncovered(struct as_object *object, function_vec *functions,
                          const struct function_candidate *candidates, size_t n)
 {
     size_t known = functions->n, f = 0;
@@ -259,22 +259,21 @@ static int add_uncovered(struct assay_object *object, function_vec *functions,
 }
 
 /* Returns true for the unwind range of the PLT, which covers all its stubs. */
-static bool is_plt_range(const struct assay_object *object, const struct assay_unwind_range *range)
+static bool is_plt_range(const struct as_object *object, const struct as_unwind_range *range)
 {
     uint32_t section = as_object_section_at(object, range->start);
-    if (section != ASSAY_NONE)
+    if (section != AS_NONE)
         return strncmp(object->section[section].name, ".plt", 4) == 0;
     /* push GOT+8(%rip); [bnd] jmp *GOT+16(%rip) */
     uint64_t have_b;
-    const uint8_t *p = assay_object_bytes(object, range->start, &have_b);
+    const uint8_t *p = as_object_bytes(object, range->start, &have_b);
     return p && have_b >= 9 && p[0] == 0xff && p[1] == 0x35 &&
            ((p[6] == 0xff && p[7] == 0x25) || (p[6] == 0xf2 && p[7] == 0xff && p[8] == 0x25));
 }
 
 /* Returns the address of the first instruction of a range. The range of a signal return function
  * starts one byte early, because unwinders look up the return address minus 1. */
-static uint64_t range_start(const struct assay_object *object,
-                            const struct assay_unwind_range *range)
+static uint64_t range_start(const struct as_object *object, const struct as_unwind_range *range)
 {
     const bool early = range->signal_frame && range->end - range->start > 1 &&
                        as_known_code_name(object, range->start + 1);
@@ -301,14 +300,14 @@ static uint64_t start_of_name(const struct function_candidate *candidates, size_
 }
 
 /* Names the thread start function of libgomp, in which threads wait for the next region. */
-static void name_thread_start(const struct assay_object *object, const function_vec *functions,
+static void name_thread_start(const struct as_object *object, const function_vec *functions,
                               struct function_candidate *candidates, size_t n)
 {
     uint64_t create = 0, start;
     bool is_libgomp = false;
     as_vec_foreach (functions, f) {
         is_libgomp |= strcmp(f->name, "GOMP_parallel") == 0;
-        if (f->origin == ASSAY_FUNCTION_PLT && strcmp(f->name, "pthread_create@plt") == 0)
+        if (f->origin == AS_FUNCTION_PLT && strcmp(f->name, "pthread_create@plt") == 0)
             create = f->start;
     }
     if (!is_libgomp || !create || (start = as_known_thread_start(object, create)) == 0)
@@ -321,7 +320,7 @@ static void name_thread_start(const struct assay_object *object, const function_
 }
 
 /* Names candidates that functions with a symbol jump to. */
-static void name_by_jumps(const struct assay_object *object, const function_vec *functions,
+static void name_by_jumps(const struct as_object *object, const function_vec *functions,
                           struct function_candidate *candidates, size_t n)
 {
     as_vec_foreach (functions, f) {
@@ -332,17 +331,17 @@ static void name_by_jumps(const struct assay_object *object, const function_vec 
     }
 }
 
-static int add_unwind(struct assay_object *object, function_vec *functions)
+static int add_unwind(struct as_object *object, function_vec *functions)
 {
     AS_VEC(struct function_candidate) candidates = {0};
     int rc = as_vec_reserve(&candidates, object->unwind_n);
     for (size_t i = 0; rc == 0 && i < object->unwind_n; i++) {
-        const struct assay_unwind_range *range = &object->unwind[i];
+        const struct as_unwind_range *range = &object->unwind[i];
         if (!is_plt_range(object, range))
             candidates.at[candidates.n++] =
                 (struct function_candidate){.start = range_start(object, range),
                                             .end = range->end,
-                                            .origin = ASSAY_FUNCTION_UNWIND};
+                                            .origin = AS_FUNCTION_UNWIND};
     }
     if (rc == 0) {
         name_by_jumps(object, functions, candidates.at, candidates.n);
@@ -360,18 +359,18 @@ static int compare_candidates(const void *left, const void *right)
     return (a->start > b->start) - (a->start < b->start);
 }
 
-static int add_entries(struct assay_object *object, function_vec *functions)
+static int add_entries(struct as_object *object, function_vec *functions)
 {
     size_t n = 0;
     struct function_candidate *at = as_calloc(object->init_function_n + 1, sizeof *at);
     if (!at)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     if (object->info.entry)
-        at[n++] = (struct function_candidate){.start = object->info.entry,
-                                              .origin = ASSAY_FUNCTION_ENTRY};
+        at[n++] =
+            (struct function_candidate){.start = object->info.entry, .origin = AS_FUNCTION_ENTRY};
     for (size_t i = 0; i < object->init_function_n; i++)
         at[n++] = (struct function_candidate){.start = object->init_function[i],
-                                              .origin = ASSAY_FUNCTION_ENTRY};
+                                              .origin = AS_FUNCTION_ENTRY};
     qsort(at, n, sizeof *at, compare_candidates);
     int rc = add_uncovered(object, functions, at, n);
     as_free(at);
@@ -383,10 +382,10 @@ static int add_entries(struct assay_object *object, function_vec *functions)
 /* Ranges of out-of-line subprograms, sorted by start. The index is that of the subprogram. */
 typedef AS_VEC(struct as_keyed) keyed_vec;
 
-static int subprogram_ranges(const struct assay_debug *debug, keyed_vec *out)
+static int subprogram_ranges(const struct as_debug *debug, keyed_vec *out)
 {
     for (size_t r = 0; r < debug->range_n; r++)
-        if (debug->inlines[debug->range[r].owner].parent == ASSAY_NONE &&
+        if (debug->inlines[debug->range[r].owner].parent == AS_NONE &&
             debug->range[r].end > debug->range[r].start)
             AS_TRY(as_vec_push(out, (struct as_keyed){debug->range[r].start, (uint32_t)r}));
     AS_TRY(as_vec_reserve(out, 2 * out->n));
@@ -394,19 +393,19 @@ static int subprogram_ranges(const struct assay_debug *debug, keyed_vec *out)
     return 0;
 }
 
-static int add_subprograms(struct assay_object *object, function_vec *functions,
-                           const struct assay_debug *debug, const keyed_vec *ranges)
+static int add_subprograms(struct as_object *object, function_vec *functions,
+                           const struct as_debug *debug, const keyed_vec *ranges)
 {
     AS_VEC(struct function_candidate) candidates = {0};
     int rc = as_vec_reserve(&candidates, ranges->n);
     for (size_t i = 0; rc == 0 && i < ranges->n; i++) {
-        const struct assay_range *range = &debug->range[ranges->at[i].index];
+        const struct as_range *range = &debug->range[ranges->at[i].index];
         const char *name = debug->inlines[range->owner].name;
         candidates.at[candidates.n++] =
             (struct function_candidate){.start = range->start,
                                         .end = range->end,
                                         .name = name && name[0] ? name : NULL,
-                                        .origin = ASSAY_FUNCTION_DWARF};
+                                        .origin = AS_FUNCTION_DWARF};
     }
     if (rc == 0)
         rc = add_uncovered(object, functions, candidates.at, candidates.n);
@@ -416,24 +415,24 @@ static int add_subprograms(struct assay_object *object, function_vec *functions,
 
 /* Sets the unit and the declaration of each function. Code without a subprogram (assembly) gets the
  * line of its first instruction. */
-static void add_source(function_vec *functions, const struct assay_debug *debug,
+static void add_source(function_vec *functions, const struct as_debug *debug,
                        const keyed_vec *ranges)
 {
     size_t next = 0;
     for (size_t i = 0; i < functions->n; i++) {
-        struct assay_function *f = &functions->at[i];
+        struct as_function *f = &functions->at[i];
         while (next < ranges->n && ranges->at[next].key <= f->start)
             next++;
-        const struct assay_range *range = next ? &debug->range[ranges->at[next - 1].index] : NULL;
+        const struct as_range *range = next ? &debug->range[ranges->at[next - 1].index] : NULL;
         if (range && f->start < range->end) {
-            const struct assay_inline *subprogram = &debug->inlines[range->owner];
+            const struct as_inline *subprogram = &debug->inlines[range->owner];
             f->unit = subprogram->unit;
             f->decl_file = subprogram->decl_file;
             f->decl_line = subprogram->decl_line;
         }
-        if (f->decl_line == 0 && f->origin != ASSAY_FUNCTION_PLT) {
-            const struct assay_line *line = assay_debug_line_at(debug, f->start);
-            if (line && line->file != ASSAY_NONE) {
+        if (f->decl_line == 0 && f->origin != AS_FUNCTION_PLT) {
+            const struct as_line *line = as_debug_line_at(debug, f->start);
+            if (line && line->file != AS_NONE) {
                 f->decl_file = line->file;
                 f->decl_line = line->line;
             }
@@ -441,7 +440,7 @@ static void add_source(function_vec *functions, const struct assay_debug *debug,
     }
 }
 
-static int merge_functions(struct assay_object *object, const struct assay_debug *debug,
+static int merge_functions(struct as_object *object, const struct as_debug *debug,
                            function_vec *functions)
 {
     keyed_vec ranges = {0};
@@ -464,16 +463,16 @@ static int merge_functions(struct assay_object *object, const struct assay_debug
     return rc;
 }
 
-int assay_object_functions(struct assay_object *object, bool with_source,
-                           const struct assay_function **out, size_t *n, struct assay_error *err)
+int as_object_functions(struct as_object *object, bool with_source, const struct as_function **out,
+                        size_t *n, struct as_error *err)
 {
     *out = NULL;
     *n = 0;
     if (!object->function_made || (with_source && !object->function_with_source)) {
-        struct assay_debug debug = {0};
+        struct as_debug debug = {0};
         function_vec functions = {0};
         if (with_source)
-            AS_TRY(assay_object_debug(object, ASSAY_DEBUG_ALL, 0, &debug, NULL, err));
+            AS_TRY(as_object_debug(object, AS_DEBUG_ALL, 0, &debug, NULL, err));
         if (merge_functions(object, &debug, &functions) < 0) {
             as_vec_fini(&functions);
             return as_error_nomem(err, object->info.path);

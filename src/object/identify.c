@@ -98,7 +98,7 @@ static void script_word(const uint8_t *bytes, uint64_t size_b, uint64_t *at, cha
 }
 
 static int fail_script(const char *path, const uint8_t *bytes, uint64_t size_b,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     char interpreter[256], word[256];
     uint64_t at = 2;
@@ -113,11 +113,11 @@ static int fail_script(const char *path, const uint8_t *bytes, uint64_t size_b,
             snprintf(interpreter, sizeof interpreter, "%s", word);
     }
     if (!interpreter[0])
-        return as_error_set(err, ASSAY_ERR_NOT_ELF,
+        return as_error_set(err, AS_ERR_NOT_ELF,
                             "%s: is a script without interpreter line, not an ELF file; use the "
                             "program that it runs",
                             path);
-    return as_error_set(err, ASSAY_ERR_NOT_ELF,
+    return as_error_set(err, AS_ERR_NOT_ELF,
                         "%s: is a script for '%s', not an ELF file; use the program that it runs, "
                         "or the interpreter",
                         path, interpreter);
@@ -141,29 +141,29 @@ static bool starts(const uint8_t *bytes, uint64_t size_b, const char *with)
 }
 
 static int fail_not_elf(const char *path, const uint8_t *bytes, uint64_t size_b,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     if (starts(bytes, size_b, "#!"))
         return fail_script(path, bytes, size_b, err);
     for (size_t i = 0; i < sizeof MAGICS / sizeof *MAGICS; i++)
         if (size_b >= MAGICS[i].n && memcmp(bytes, MAGICS[i].bytes, MAGICS[i].n) == 0)
-            return as_error_set(err, ASSAY_ERR_NOT_ELF, "%s: is %s, not an ELF file; %s", path,
+            return as_error_set(err, AS_ERR_NOT_ELF, "%s: is %s, not an ELF file; %s", path,
                                 MAGICS[i].what, MAGICS[i].advice);
     if (starts(bytes, size_b, "\xca\xfe\xba\xbe")) {
         /* Bytes 4 to 7 are the number of architectures of a Mach-O file, or a Java class version.
          */
         bool java = size_b >= 8 && bytes[7] >= 30;
-        return as_error_set(err, ASSAY_ERR_NOT_ELF,
+        return as_error_set(err, AS_ERR_NOT_ELF,
                             "%s: is a %s, not an ELF file; build it for Linux x86-64", path,
                             java ? "Java class file" : "universal Mach-O file (macOS)");
     }
     if (starts(bytes, size_b, "/* GNU ld script"))
-        return as_error_set(err, ASSAY_ERR_NOT_ELF,
+        return as_error_set(err, AS_ERR_NOT_ELF,
                             "%s: is a linker script, not an ELF file; use the shared object that "
                             "it mentions",
                             path);
     if (is_text(bytes, size_b))
-        return as_error_set(err, ASSAY_ERR_NOT_ELF,
+        return as_error_set(err, AS_ERR_NOT_ELF,
                             "%s: is a text file, not an ELF file; use a compiled program, library "
                             "or .o file",
                             path);
@@ -171,43 +171,43 @@ static int fail_not_elf(const char *path, const uint8_t *bytes, uint64_t size_b,
     size_t n = 0;
     for (size_t i = 0; i < 4 && i < size_b; i++)
         n += (size_t)snprintf(hex + n, sizeof hex - n, i ? " %02x" : "%02x", bytes[i]);
-    return as_error_set(err, ASSAY_ERR_NOT_ELF,
+    return as_error_set(err, AS_ERR_NOT_ELF,
                         "%s: is not an ELF file: it starts with the bytes %s instead of 7f 45 4c "
                         "46; use a compiled program, library or .o file",
                         path, hex);
 }
 
 /* Checks class, byte order and machine. `bytes` must have at least 20 bytes, up to e_machine. */
-static int check_machine(const char *path, const uint8_t *bytes, struct assay_error *err)
+static int check_machine(const char *path, const uint8_t *bytes, struct as_error *err)
 {
     char name[64];
     bool big = bytes[EI_DATA] == ELFDATA2MSB;
     uint16_t number = (uint16_t)(big ? bytes[18] << 8 | bytes[19] : bytes[19] << 8 | bytes[18]);
     machine_name(number, name, sizeof name);
     if (bytes[EI_CLASS] != ELFCLASS32 && bytes[EI_CLASS] != ELFCLASS64)
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: is corrupted: its ELF class is %u, neither 1 (32-bit) nor 2 "
                             "(64-bit); build or copy it again",
                             path, bytes[EI_CLASS]);
     if (!big && bytes[EI_DATA] != ELFDATA2LSB)
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: is corrupted: its ELF byte order is %u, neither 1 nor 2; build or "
                             "copy it again",
                             path, bytes[EI_DATA]);
     if (bytes[EI_CLASS] == ELFCLASS32)
-        return as_error_set(err, ASSAY_ERR_CLASS,
+        return as_error_set(err, AS_ERR_CLASS,
                             "%s: is a 32-bit ELF file (%s%s): only 64-bit x86-64 files are "
                             "analysed; build it without -m32 or -mx32",
                             path, name, number == EM_X86_64 ? ", x32" : "");
     if (big || (number != EM_X86_64 && number != AS_MACHINE_K1OM))
-        return as_error_set(err, ASSAY_ERR_ARCH,
+        return as_error_set(err, AS_ERR_ARCH,
                             "%s: is %s ELF file for %s: only x86-64 files are analysed; build it "
                             "for x86-64",
                             path, big ? "a big-endian" : "an", name);
     return 0;
 }
 
-static int check_type(const char *path, const Elf64_Ehdr *ehdr, struct assay_error *err)
+static int check_type(const char *path, const Elf64_Ehdr *ehdr, struct as_error *err)
 {
     switch (ehdr->e_type) {
     case ET_REL:
@@ -215,21 +215,21 @@ static int check_type(const char *path, const Elf64_Ehdr *ehdr, struct assay_err
     case ET_DYN:
         return 0;
     case ET_CORE:
-        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+        return as_error_set(err, AS_ERR_UNSUPPORTED,
                             "%s: is a core dump, not a program; use the program that dumped it",
                             path);
     default:
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: is corrupted: its ELF type is %u, not that of a program, library "
                             "or .o file; build or copy it again",
                             path, ehdr->e_type);
     }
 }
 
-int as_identify(const char *path, const uint8_t *bytes, uint64_t size_b, struct assay_error *err)
+int as_identify(const char *path, const uint8_t *bytes, uint64_t size_b, struct as_error *err)
 {
     if (size_b == 0)
-        return as_error_set(err, ASSAY_ERR_NOT_ELF,
+        return as_error_set(err, AS_ERR_NOT_ELF,
                             "%s: is empty (0 bytes), not an ELF file; build or copy it again",
                             path);
     if (size_b < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
@@ -237,7 +237,7 @@ int as_identify(const char *path, const uint8_t *bytes, uint64_t size_b, struct 
     if (size_b >= 20)
         AS_TRY(check_machine(path, bytes, err));
     if (size_b < sizeof(Elf64_Ehdr))
-        return as_error_set(err, ASSAY_ERR_TRUNCATED,
+        return as_error_set(err, AS_ERR_TRUNCATED,
                             "%s: is truncated: it ends at byte %" PRIu64
                             " inside the ELF header of 64 bytes; build or copy it again",
                             path, size_b);
@@ -245,11 +245,11 @@ int as_identify(const char *path, const uint8_t *bytes, uint64_t size_b, struct 
     memcpy(&ehdr, bytes, sizeof ehdr);
     if (ehdr.e_ident[EI_VERSION] != EV_CURRENT || ehdr.e_version != EV_CURRENT)
         return as_error_set(
-            err, ASSAY_ERR_CORRUPT,
+            err, AS_ERR_CORRUPT,
             "%s: is corrupted: its ELF version is %u, not 1; build or copy it again", path,
             ehdr.e_version != EV_CURRENT ? ehdr.e_version : ehdr.e_ident[EI_VERSION]);
     if (ehdr.e_ehsize != sizeof ehdr)
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: is corrupted: its ELF header says it has %u bytes, not 64; build "
                             "or copy it again",
                             path, ehdr.e_ehsize);

@@ -21,7 +21,7 @@ static size_t read_at(void *context, uint64_t offset, void *to, size_t n)
     return have;
 }
 
-bool assay_file_same(const struct assay_file_identity *a, const struct assay_file_identity *b)
+bool as_file_same(const struct as_file_identity *a, const struct as_file_identity *b)
 {
     if (a->build_id_b || b->build_id_b)
         return a->build_id_b == b->build_id_b &&
@@ -30,14 +30,14 @@ bool assay_file_same(const struct assay_file_identity *a, const struct assay_fil
            a->mtime_ns == b->mtime_ns;
 }
 
-bool assay_file_identify(int fd, struct assay_file_identity *out)
+bool as_file_identify(int fd, struct as_file_identity *out)
 {
     uint8_t room[4096];
     struct stat st;
-    *out = (struct assay_file_identity){0};
+    *out = (struct as_file_identity){0};
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
         return false;
-    out->known = ASSAY_FILE_SEEN;
+    out->known = AS_FILE_SEEN;
     out->inode = st.st_ino;
     out->size_b = (uint64_t)st.st_size;
     out->mtime_ns = as_mtime_ns(&st);
@@ -45,13 +45,13 @@ bool assay_file_identify(int fd, struct assay_file_identity *out)
     return true;
 }
 
-static int refuse(const char *path, const char *why, struct assay_error *err)
+static int refuse(const char *path, const char *why, struct as_error *err)
 {
-    return as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: %s", path, why);
+    return as_error_set(err, AS_ERR_NOT_FOUND, "%s: %s", path, why);
 }
 
-static int check_build_id(const char *path, const struct assay_object_info *info,
-                          const struct assay_file_identity *identity, struct assay_error *err)
+static int check_build_id(const char *path, const struct as_object_info *info,
+                          const struct as_file_identity *identity, struct as_error *err)
 {
     if (info->build_id_b >= identity->build_id_b &&
         memcmp(info->build_id, identity->build_id, identity->build_id_b) == 0)
@@ -62,17 +62,17 @@ static int check_build_id(const char *path, const struct assay_object_info *info
                   err);
 }
 
-static int check_file(const char *path, const struct assay_object_info *info,
-                      const struct assay_file_identity *identity, struct assay_error *err)
+static int check_file(const char *path, const struct as_object_info *info,
+                      const struct as_file_identity *identity, struct as_error *err)
 {
-    if (identity->known == ASSAY_FILE_UNSEEN)
+    if (identity->known == AS_FILE_UNSEEN)
         return refuse(path,
                       "cannot be identified: the file that ran was removed or changed before its "
                       "build-id was read; link it with -Wl,--build-id, or keep it in place, and "
                       "profile again",
                       err);
     if (info->inode == identity->inode &&
-        (identity->known == ASSAY_FILE_INODE ||
+        (identity->known == AS_FILE_INODE ||
          (info->size_b == identity->size_b && info->mtime_ns == identity->mtime_ns)))
         return 0;
     return refuse(path,
@@ -81,15 +81,15 @@ static int check_file(const char *path, const struct assay_object_info *info,
                   err);
 }
 
-int assay_object_open_same(const char *path, const struct assay_file_identity *identity,
-                           const struct assay_object_options *options, struct assay_object **out,
-                           struct assay_error *err)
+int as_object_open_same(const char *path, const struct as_file_identity *identity,
+                        const struct as_object_options *options, struct as_object **out,
+                        struct as_error *err)
 {
-    AS_TRY(assay_object_open(path, options, out, err));
-    const struct assay_object_info *info = assay_object_info(*out);
+    AS_TRY(as_object_open(path, options, out, err));
+    const struct as_object_info *info = as_object_info(*out);
     const int rc = identity->build_id_b ? check_build_id(path, info, identity, err)
                                         : check_file(path, info, identity, err);
     if (rc < 0)
-        assay_object_close(out);
+        as_object_close(out);
     return rc;
 }

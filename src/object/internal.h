@@ -47,13 +47,13 @@ static inline int64_t as_mtime_ns(const struct stat *st)
  */
 enum as_file_role { AS_FILE_MAIN, AS_FILE_DEBUG };
 
-/* Maps the file at `path` and checks its headers. Errors: those of assay_object_open. */
+/* Maps the file at `path` and checks its headers. Errors: those of as_object_open. */
 int as_file_open(struct as_arena *arena, const char *path, enum as_file_role role,
-                 struct as_file *out, struct assay_error *err);
+                 struct as_file *out, struct as_error *err);
 /* As as_file_open, for bytes that must outlive `*out`. Copies a relocatable file. */
 int as_file_open_memory(struct as_arena *arena, const void *bytes, uint64_t size_b,
                         const char *name, enum as_file_role role, struct as_file *out,
-                        struct assay_error *err);
+                        struct as_error *err);
 void as_file_close(struct as_file *file); /* frees the bytes and empties *file */
 /* Returns the index of the first section with this name, or 0 if there is none. */
 uint32_t as_file_section(const struct as_file *file, const char *name);
@@ -107,26 +107,26 @@ struct as_dwarf; /* see dwarf_side.h */
  * for .debug_frame. */
 struct as_frame_place;
 struct as_frame_table;
-struct as_rows;
+struct as_unwind_rows;
 #define AS_FRAME_TABLES 127
 
-struct assay_object {
+struct as_object {
     struct as_arena arena; /* of the tables below, unless their comment names another owner */
     struct as_file file;
     struct as_file debug_file; /* separate debug file; .bytes is NULL if there is none */
     struct as_dwarf *dwarf;
 
-    struct assay_object_options options; /* a copy in the arena */
-    uint64_t *section_address;           /* of each section of a .o; else NULL */
+    struct as_object_options options; /* a copy in the arena */
+    uint64_t *section_address;        /* of each section of a .o; else NULL */
 
-    struct assay_object_info info;
+    struct as_object_info info;
     const char **needed;
     size_t needed_n;
-    struct assay_section *section; /* indexed as in the file */
+    struct as_section *section; /* indexed as in the file */
     size_t section_n;
     uint32_t *by_address; /* indices of loaded sections that are not empty, sorted by address */
     size_t by_address_n;
-    struct assay_segment *segment;
+    struct as_segment *segment;
     size_t segment_n;
     struct as_dynamic dynamic;
     struct as_symtab dynsym;
@@ -134,42 +134,42 @@ struct assay_object {
     size_t relocations_n;
     uint64_t *init_function;
     size_t init_function_n;
-    struct assay_symbol *symbol;
+    struct as_symbol *symbol;
     size_t symbol_n;
-    struct assay_symbol_counts counts;
-    struct assay_unwind_range *unwind;
+    struct as_symbol_counts counts;
+    struct as_unwind_range *unwind;
     size_t unwind_n;
     struct as_frame_place *frame_place; /* of each unwind range */
     struct as_frame_table *frame_table; /* capacity AS_FRAME_TABLES + 1; as_frame_place.table */
     uint32_t frame_table_n;
-    struct as_rows *rows; /* decoded unwind rows (rows.c); made by the first lookup */
+    struct as_unwind_rows *rows; /* decoded unwind rows (rows.c); made by the first lookup */
 
-    /* List of assay_object_functions, on the heap. Made by the first call, and again by the first
+    /* List of as_object_functions, on the heap. Made by the first call, and again by the first
      * call with DWARF. */
-    struct assay_function *function;
+    struct as_function *function;
     size_t function_n;
     bool function_made, function_with_source;
 };
 
 /* ---- Given by the ELF side -------------------------------------------------------------- */
 
-/* Returns the index of the loaded section that contains `address`; ASSAY_NONE if there is none.
+/* Returns the index of the loaded section that contains `address`; AS_NONE if there is none.
  * O(log n). */
-uint32_t as_object_section_at(const struct assay_object *object, uint64_t address);
+uint32_t as_object_section_at(const struct as_object *object, uint64_t address);
 /* Returns the link-time address of section `index`; in a relocatable file, its assigned address. */
-uint64_t as_object_section_address(const struct assay_object *object, uint32_t index);
+uint64_t as_object_section_address(const struct as_object *object, uint32_t index);
 /* Returns the 8 bytes of the image at `address`; 0 if the file has no bytes there. */
-uint64_t as_object_word_at(const struct assay_object *object, uint64_t address);
+uint64_t as_object_word_at(const struct as_object *object, uint64_t address);
 
 /* ---- Steps of opening, one file each -------------------------------------------------------- */
 
-int as_object_load_sections(struct assay_object *object, struct assay_error *err);
-void as_object_relocate(struct assay_object *object); /* relocates a .o in place */
-int as_object_load_dynamic(struct assay_object *object, struct assay_error *err);
-int as_object_load_debug(struct assay_object *object, struct assay_error *err); /* finds files */
-int as_object_load_symbols(struct assay_object *object, struct assay_error *err);
-int as_object_load_unwind(struct assay_object *object, struct assay_error *err);
+int as_object_load_sections(struct as_object *object, struct as_error *err);
+void as_object_relocate(struct as_object *object); /* relocates a .o in place */
+int as_object_load_dynamic(struct as_object *object, struct as_error *err);
+int as_object_load_debug(struct as_object *object, struct as_error *err); /* finds files */
+int as_object_load_symbols(struct as_object *object, struct as_error *err);
+int as_object_load_unwind(struct as_object *object, struct as_error *err);
 
-void as_rows_free(struct as_rows **rows); /* *rows may be NULL */
+void as_unwind_rows_free(struct as_unwind_rows **rows); /* *rows may be NULL */
 
 #endif

@@ -25,10 +25,10 @@ static const struct known_code known[] = {
     {"__start_context", 11, {0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24, 0x48, 0x85, 0xff, 0x74}},
 };
 
-const char *as_known_code_name(const struct assay_object *object, uint64_t address)
+const char *as_known_code_name(const struct as_object *object, uint64_t address)
 {
     uint64_t have_b = 0;
-    const uint8_t *p = assay_object_bytes(object, address, &have_b);
+    const uint8_t *p = as_object_bytes(object, address, &have_b);
     for (size_t i = 0; p && i < sizeof known / sizeof *known; i++)
         if (have_b >= known[i].n && memcmp(p, known[i].bytes, known[i].n) == 0)
             return known[i].name;
@@ -45,8 +45,7 @@ static const struct {
 };
 
 /* Returns the unwind range that starts at `address`, or NULL if there is none. */
-static const struct assay_unwind_range *range_from(const struct assay_object *object,
-                                                   uint64_t address)
+static const struct as_unwind_range *range_from(const struct as_object *object, uint64_t address)
 {
     const size_t at = as_first_not(i, object->unwind_n, object->unwind[i].start < address);
     assert(at + 1 >= object->unwind_n || object->unwind[at].start <= object->unwind[at + 1].start);
@@ -55,17 +54,17 @@ static const struct assay_unwind_range *range_from(const struct assay_object *ob
 }
 
 /* Returns the only function that jumps (E9) in [start, end) lead to; NULL for none or several. */
-static const struct assay_unwind_range *tail_of(const struct assay_object *object, uint64_t start,
-                                                uint64_t end)
+static const struct as_unwind_range *tail_of(const struct as_object *object, uint64_t start,
+                                             uint64_t end)
 {
     uint64_t have_b = 0;
-    const uint8_t *p = assay_object_bytes(object, start, &have_b);
-    const struct assay_unwind_range *found = NULL;
+    const uint8_t *p = as_object_bytes(object, start, &have_b);
+    const struct as_unwind_range *found = NULL;
     for (uint64_t i = 0; p && i + 5 <= end - start && i + 5 <= have_b; i++) {
         int32_t offset;
         memcpy(&offset, p + i + 1, sizeof offset);
         const uint64_t target = start + i + 5 + (uint64_t)(int64_t)offset;
-        const struct assay_unwind_range *range =
+        const struct as_unwind_range *range =
             p[i] == 0xe9 && target - start >= end - start ? range_from(object, target) : NULL;
         if (range && found && range != found)
             return NULL;
@@ -74,7 +73,7 @@ static const struct assay_unwind_range *tail_of(const struct assay_object *objec
     return found;
 }
 
-void as_known_jumps(const struct assay_object *object, const char *symbol, uint64_t start,
+void as_known_jumps(const struct as_object *object, const char *symbol, uint64_t start,
                     uint64_t end, struct as_known_jump out[AS_KNOWN_JUMPS])
 {
     memset(out, 0, AS_KNOWN_JUMPS * sizeof *out);
@@ -82,7 +81,7 @@ void as_known_jumps(const struct assay_object *object, const char *symbol, uint6
         if (strcmp(symbol, tails[t].symbol) != 0)
             continue;
         for (size_t i = 0; i < AS_KNOWN_JUMPS; i++) {
-            const struct assay_unwind_range *to = tail_of(object, start, end);
+            const struct as_unwind_range *to = tail_of(object, start, end);
             if (!to)
                 return;
             out[i] = (struct as_known_jump){to->start, tails[t].name[i]};
@@ -97,7 +96,7 @@ void as_known_jumps(const struct assay_object *object, const char *symbol, uint6
 #define ARGUMENT_B 96 /* max distance of the argument's instruction before a call */
 
 /* Returns the function that the last `lea OFFSET(%rip), %rdx` before `at` loads; 0 for none. */
-static uint64_t argument_of(const struct assay_object *object, uint64_t address, const uint8_t *p,
+static uint64_t argument_of(const struct as_object *object, uint64_t address, const uint8_t *p,
                             uint64_t at)
 {
     for (uint64_t back = 7; back <= at && back <= ARGUMENT_B; back++) {
@@ -112,14 +111,14 @@ static uint64_t argument_of(const struct assay_object *object, uint64_t address,
     return 0;
 }
 
-uint64_t as_known_thread_start(const struct assay_object *object, uint64_t create)
+uint64_t as_known_thread_start(const struct as_object *object, uint64_t create)
 {
     uint64_t found = 0;
     for (size_t s = 0; s < object->section_n; s++) {
-        const struct assay_section *section = &object->section[s];
+        const struct as_section *section = &object->section[s];
         uint64_t have_b = 0;
         const uint8_t *p =
-            section->exec ? assay_object_bytes(object, section->address, &have_b) : NULL;
+            section->exec ? as_object_bytes(object, section->address, &have_b) : NULL;
         for (uint64_t i = 0; p && i + 5 <= have_b && i + 5 <= section->size_b; i++) {
             int32_t offset;
             memcpy(&offset, p + i + 1, sizeof offset);
@@ -139,25 +138,25 @@ uint64_t as_known_thread_start(const struct assay_object *object, uint64_t creat
 #define WRAPPER_B 48 /* max size of gomp_barrier_wait(), which has 33 bytes */
 
 /* Returns the range that a short function called at `p` (E8) jumps to at its end, or NULL. */
-static const struct assay_unwind_range *wait_of_call(const struct assay_object *object,
-                                                     uint64_t address, const uint8_t *p)
+static const struct as_unwind_range *wait_of_call(const struct as_object *object, uint64_t address,
+                                                  const uint8_t *p)
 {
     int32_t offset;
     memcpy(&offset, p + 1, sizeof offset);
     const uint64_t target = address + 5 + (uint64_t)(int64_t)offset;
-    const struct assay_unwind_range *callee = p[0] == 0xe8 ? range_from(object, target) : NULL;
+    const struct as_unwind_range *callee = p[0] == 0xe8 ? range_from(object, target) : NULL;
     return callee && callee->end - callee->start <= WRAPPER_B
                ? tail_of(object, callee->start, callee->end)
                : NULL;
 }
 
-uint64_t as_known_dock_wait(const struct assay_object *object, uint64_t start, uint64_t team_wait)
+uint64_t as_known_dock_wait(const struct as_object *object, uint64_t start, uint64_t team_wait)
 {
-    const struct assay_unwind_range *range = range_from(object, start);
+    const struct as_unwind_range *range = range_from(object, start);
     uint64_t have_b = 0, found = 0;
-    const uint8_t *p = range ? assay_object_bytes(object, start, &have_b) : NULL;
+    const uint8_t *p = range ? as_object_bytes(object, start, &have_b) : NULL;
     for (uint64_t i = 0; p && i + 5 <= have_b && start + i + 5 <= range->end; i++) {
-        const struct assay_unwind_range *wait = wait_of_call(object, start + i, p + i);
+        const struct as_unwind_range *wait = wait_of_call(object, start + i, p + i);
         if (!wait || wait->start == team_wait)
             continue;
         if (found && wait->start != found)

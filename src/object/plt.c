@@ -28,7 +28,7 @@ struct plt_slot {
 };
 
 struct plt_search {
-    struct assay_object *object;
+    struct as_object *object;
     AS_VEC(struct plt_slot) slots;
     AS_VEC(struct as_keyed) by_address; /* addresses and indices of the slots, sorted */
     AS_VEC(struct as_plt_entry) found;
@@ -37,7 +37,7 @@ struct plt_search {
 
 static int collect_plt_slots(struct plt_search *s)
 {
-    const struct assay_object *object = s->object;
+    const struct as_object *object = s->object;
     Elf64_Rela rela;
     for (size_t t = 0; t < object->relocations_n; t++) {
         for (uint64_t i = 0; as_relocation_get(&object->relocations[t], i, &rela); i++) {
@@ -102,7 +102,7 @@ static int add_found(struct plt_search *s, const struct plt_slot *slot, uint64_t
         size_t n = strlen(slot->name);
         char *name = as_arena_alloc(&s->object->arena, n + sizeof "@plt", 1);
         if (!name)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
         memcpy(name, slot->name, n);
         memcpy(name + n, "@plt", sizeof "@plt");
         entry.name = name;
@@ -132,15 +132,15 @@ static int scan(struct plt_search *s, const uint8_t *p, uint64_t n, uint64_t add
 
 static int scan_object(struct plt_search *s)
 {
-    const struct assay_object *object = s->object;
+    const struct as_object *object = s->object;
     for (uint32_t i = 1; i < object->section_n; i++) {
-        const struct assay_section *section = &object->section[i];
+        const struct as_section *section = &object->section[i];
         if (section->exec && section->data &&
             (strncmp(section->name, ".plt", 4) == 0 || strncmp(section->name, ".iplt", 5) == 0))
             AS_TRY(scan(s, section->data, section->size_b, section->address));
     }
     for (size_t i = 0; object->section_n == 0 && i < object->segment_n; i++) {
-        const struct assay_segment *segment = &object->segment[i];
+        const struct as_segment *segment = &object->segment[i];
         uint64_t pad_b = -segment->address & (STUB_STEP_B - 1);
         if (segment->type == PT_LOAD && segment->exec && segment->file_b > pad_b)
             AS_TRY(scan(s, object->file.bytes + segment->offset + pad_b, segment->file_b - pad_b,
@@ -167,18 +167,18 @@ static char *resolver_name(struct plt_search *s, const char *symbol, uint64_t re
 
 /* Returns true if `a` is the better name of a resolver. Preferred are symbols of indirect
  * functions, then global ones, then short names. */
-static bool better(const struct assay_symbol *a, const struct assay_symbol *b)
+static bool better(const struct as_symbol *a, const struct as_symbol *b)
 {
-    if ((a->kind == ASSAY_SYMBOL_IFUNC) != (b->kind == ASSAY_SYMBOL_IFUNC))
-        return a->kind == ASSAY_SYMBOL_IFUNC;
-    if ((a->binding == ASSAY_BIND_LOCAL) != (b->binding == ASSAY_BIND_LOCAL))
-        return b->binding == ASSAY_BIND_LOCAL;
+    if ((a->kind == AS_SYMBOL_IFUNC) != (b->kind == AS_SYMBOL_IFUNC))
+        return a->kind == AS_SYMBOL_IFUNC;
+    if ((a->binding == AS_BIND_LOCAL) != (b->binding == AS_BIND_LOCAL))
+        return b->binding == AS_BIND_LOCAL;
     size_t a_n = strlen(a->name), b_n = strlen(b->name);
     return a_n != b_n ? a_n < b_n : strcmp(a->name, b->name) < 0;
 }
 
 /* Gives the stubs of indirect functions the name of the symbol at their resolver. */
-static int name_resolvers(struct plt_search *s, const struct assay_symbol *symbols, size_t symbol_n)
+static int name_resolvers(struct plt_search *s, const struct as_symbol *symbols, size_t symbol_n)
 {
     AS_VEC(struct as_keyed) wanted = {0};
     int rc = 0;
@@ -186,9 +186,9 @@ static int name_resolvers(struct plt_search *s, const struct assay_symbol *symbo
         if (!s->found.at[i].name)
             rc = as_vec_push(&wanted, (struct as_keyed){s->found_resolver.at[i], (uint32_t)i});
     size_t n = wanted.n;
-    const struct assay_symbol **best = as_calloc(n, sizeof *best);
+    const struct as_symbol **best = as_calloc(n, sizeof *best);
     if (rc == 0)
-        rc = best ? as_vec_reserve(&wanted, 2 * n) : ASSAY_ERR_NOMEM;
+        rc = best ? as_vec_reserve(&wanted, 2 * n) : AS_ERR_NOMEM;
     if (rc == 0)
         as_order_by_key(wanted.at, n);
     for (size_t i = 0; rc == 0 && n && i < symbol_n; i++) {
@@ -201,14 +201,14 @@ static int name_resolvers(struct plt_search *s, const struct assay_symbol *symbo
         char *name = resolver_name(s, best[i] ? best[i]->name : NULL, wanted.at[i].key);
         s->found.at[wanted.at[i].index].name = name;
         if (!name)
-            rc = ASSAY_ERR_NOMEM;
+            rc = AS_ERR_NOMEM;
     }
     as_free(best);
     as_vec_fini(&wanted);
     return rc;
 }
 
-int as_plt_find(struct assay_object *object, const struct assay_symbol *symbols, size_t symbol_n,
+int as_plt_find(struct as_object *object, const struct as_symbol *symbols, size_t symbol_n,
                 struct as_plt_entry **out, size_t *n)
 {
     struct plt_search s = {.object = object};

@@ -20,7 +20,7 @@ struct as_plt_entry {
  * Finds the stubs, sorted by address within each section. `symbols`, in any order, give the names
  * of resolvers of indirect functions. The caller frees `*out` with as_free. Errors: NOMEM.
  */
-int as_plt_find(struct assay_object *object, const struct assay_symbol *symbols, size_t symbol_n,
+int as_plt_find(struct as_object *object, const struct as_symbol *symbols, size_t symbol_n,
                 struct as_plt_entry **out, size_t *n);
 
 #endif

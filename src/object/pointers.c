@@ -15,16 +15,15 @@
 #define SHT_RELR 19
 #endif
 
-typedef AS_VEC(struct assay_pointer) pointers;
-typedef AS_VEC(struct assay_import) imports;
+typedef AS_VEC(struct as_pointer) pointers;
+typedef AS_VEC(struct as_import) imports;
 
-static int add_pointer(const struct assay_object *object, pointers *out, uint64_t at,
-                       uint64_t target)
+static int add_pointer(const struct as_object *object, pointers *out, uint64_t at, uint64_t target)
 {
     uint32_t section = as_object_section_at(object, target);
-    if (section != ASSAY_NONE ? !object->section[section].exec : target == 0)
+    if (section != AS_NONE ? !object->section[section].exec : target == 0)
         return 0;
-    if (section == ASSAY_NONE) { /* without sections, the segments decide */
+    if (section == AS_NONE) { /* without sections, the segments decide */
         size_t i = 0;
         while (i < object->segment_n &&
                !(object->segment[i].exec &&
@@ -33,10 +32,10 @@ static int add_pointer(const struct assay_object *object, pointers *out, uint64_
         if (i == object->segment_n)
             return 0;
     }
-    return as_vec_push(out, (struct assay_pointer){.at = at, .target = target});
+    return as_vec_push(out, (struct as_pointer){.at = at, .target = target});
 }
 
-static int add_relocations(const struct assay_object *object, pointers *out, imports *foreign)
+static int add_relocations(const struct as_object *object, pointers *out, imports *foreign)
 {
     Elf64_Rela rela;
     for (size_t t = 0; t < object->relocations_n; t++) {
@@ -54,7 +53,7 @@ static int add_relocations(const struct assay_object *object, pointers *out, imp
                     continue;
                 if (symbol.st_shndx == SHN_UNDEF) {
                     if (name[0])
-                        AS_TRY(as_vec_push(foreign, (struct assay_import){rela.r_offset, name}));
+                        AS_TRY(as_vec_push(foreign, (struct as_import){rela.r_offset, name}));
                     continue;
                 }
                 target += symbol.st_value;
@@ -70,7 +69,7 @@ static int add_relocations(const struct assay_object *object, pointers *out, imp
 
 /* Adds packed relative relocations. An even word is an address, an odd word a bitmap of the next 63
  * words. */
-static int add_relr(const struct assay_object *object, pointers *out)
+static int add_relr(const struct as_object *object, pointers *out)
 {
     for (uint32_t s = 1; s < object->file.shdr_n; s++) {
         uint64_t size_b;
@@ -97,10 +96,10 @@ static int add_relr(const struct assay_object *object, pointers *out)
     return 0;
 }
 
-static int add_words(const struct assay_object *object, pointers *out)
+static int add_words(const struct as_object *object, pointers *out)
 {
     for (size_t s = 0; s < object->section_n; s++) {
-        const struct assay_section *section = &object->section[s];
+        const struct as_section *section = &object->section[s];
         if (!section->alloc || section->exec || !section->data || section->type != SHT_PROGBITS)
             continue;
         uint64_t start = (8 - section->address % 8) % 8;
@@ -116,27 +115,27 @@ static int add_words(const struct assay_object *object, pointers *out)
 
 static int by_place(const void *a, const void *b)
 {
-    const struct assay_pointer *x = a, *y = b;
+    const struct as_pointer *x = a, *y = b;
     return (x->at > y->at) - (x->at < y->at);
 }
 
 static int by_slot(const void *a, const void *b)
 {
-    const struct assay_import *x = a, *y = b;
+    const struct as_import *x = a, *y = b;
     return (x->at > y->at) - (x->at < y->at);
 }
 
-int assay_object_pointers(const struct assay_object *object, struct assay_pointers *out,
-                          struct assay_error *err)
+int as_object_pointers(const struct as_object *object, struct as_pointers *out,
+                       struct as_error *err)
 {
     pointers all = {0};
     imports foreign = {0};
-    *out = (struct assay_pointers){0};
+    *out = (struct as_pointers){0};
     int rc = add_relocations(object, &all, &foreign);
     if (rc == 0)
         rc = add_relr(object, &all);
-    if (rc == 0 && (object->info.type == ASSAY_OBJECT_EXECUTABLE ||
-                    object->info.type == ASSAY_OBJECT_RELOCATABLE))
+    if (rc == 0 &&
+        (object->info.type == AS_OBJECT_EXECUTABLE || object->info.type == AS_OBJECT_RELOCATABLE))
         rc = add_words(object, &all);
     if (rc < 0) {
         as_vec_fini(&all);
@@ -157,9 +156,9 @@ int assay_object_pointers(const struct assay_object *object, struct assay_pointe
     return 0;
 }
 
-void assay_pointers_free(struct assay_pointers *list)
+void as_pointers_free(struct as_pointers *list)
 {
     as_free(list->pointer);
     as_free(list->import);
-    *list = (struct assay_pointers){0};
+    *list = (struct as_pointers){0};
 }

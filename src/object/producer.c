@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Decodes DW_AT_producer and DW_AT_language: compiler, version, switches, language, standard. The
- * producer is free text. Unknown text gives ASSAY_COMPILER_OTHER.
+ * producer is free text. Unknown text gives AS_COMPILER_OTHER.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -64,7 +64,7 @@ static const struct language languages[] = {
     {0x8001, "Assembly", NULL},
 };
 
-static void from_code(struct assay_unit *unit)
+static void from_code(struct as_unit *unit)
 {
     for (size_t i = 0; i < sizeof languages / sizeof *languages; i++) {
         if (languages[i].code == unit->dw_language) {
@@ -83,16 +83,16 @@ struct form {
 
 /* The first match counts, so a derived compiler comes before its base. */
 static const struct form forms[] = {
-    {"rustc version ", ASSAY_COMPILER_RUSTC}, {"AOCC_", ASSAY_COMPILER_AOCC},
-    {"AOCC.LLVM.", ASSAY_COMPILER_AOCC},      {"Intel(R)", ASSAY_COMPILER_INTEL},
-    {"flang version ", ASSAY_COMPILER_FLANG}, {"flang-new version ", ASSAY_COMPILER_FLANG},
-    {"flang", ASSAY_COMPILER_FLANG},          {"clang version ", ASSAY_COMPILER_CLANG},
-    {"GNU AS ", ASSAY_COMPILER_GAS},          {"GNU ", ASSAY_COMPILER_GCC},
-    {"Go cmd/compile go", ASSAY_COMPILER_GO}, {"nvc++ ", ASSAY_COMPILER_NVHPC},
-    {"nvc ", ASSAY_COMPILER_NVHPC},           {"nvfortran ", ASSAY_COMPILER_NVHPC},
-    {"NVC++ ", ASSAY_COMPILER_NVHPC},         {"NVC ", ASSAY_COMPILER_NVHPC},
-    {"NVFORTRAN ", ASSAY_COMPILER_NVHPC},     {"pgcc ", ASSAY_COMPILER_NVHPC},
-    {"PGC++ ", ASSAY_COMPILER_NVHPC},         {"PGF90 ", ASSAY_COMPILER_NVHPC},
+    {"rustc version ", AS_COMPILER_RUSTC}, {"AOCC_", AS_COMPILER_AOCC},
+    {"AOCC.LLVM.", AS_COMPILER_AOCC},      {"Intel(R)", AS_COMPILER_INTEL},
+    {"flang version ", AS_COMPILER_FLANG}, {"flang-new version ", AS_COMPILER_FLANG},
+    {"flang", AS_COMPILER_FLANG},          {"clang version ", AS_COMPILER_CLANG},
+    {"GNU AS ", AS_COMPILER_GAS},          {"GNU ", AS_COMPILER_GCC},
+    {"Go cmd/compile go", AS_COMPILER_GO}, {"nvc++ ", AS_COMPILER_NVHPC},
+    {"nvc ", AS_COMPILER_NVHPC},           {"nvfortran ", AS_COMPILER_NVHPC},
+    {"NVC++ ", AS_COMPILER_NVHPC},         {"NVC ", AS_COMPILER_NVHPC},
+    {"NVFORTRAN ", AS_COMPILER_NVHPC},     {"pgcc ", AS_COMPILER_NVHPC},
+    {"PGC++ ", AS_COMPILER_NVHPC},         {"PGF90 ", AS_COMPILER_NVHPC},
 };
 
 /* Returns a copy of the first version in `s`: a word that starts with a digit. Sets *nomem if
@@ -117,7 +117,7 @@ static const char *version_at(struct as_arena *arena, const char *s, bool *nomem
 
 /* Sets language and standard from "C17", "C++14" or "Fortran2008", which GCC writes after "GNU ".
  */
-static int gnu_standard(struct as_arena *arena, struct assay_unit *unit, const char *s)
+static int gnu_standard(struct as_arena *arena, struct as_unit *unit, const char *s)
 {
     size_t n = strcspn(s, " "), name = 0;
     while (name < n && !isdigit((unsigned char)s[name]))
@@ -130,11 +130,11 @@ static int gnu_standard(struct as_arena *arena, struct assay_unit *unit, const c
     snprintf(text, sizeof text, "%.*s%s%.*s", (int)name, s, fortran ? " " : "",
              (int)(n - name > 32 ? 32 : n - name), s + name);
     unit->standard = as_arena_strndup(arena, text, strlen(text));
-    return unit->standard ? 0 : ASSAY_ERR_NOMEM;
+    return unit->standard ? 0 : AS_ERR_NOMEM;
 }
 
 /* Sets the standard from the last -std= switch, for compilers without another record of it. */
-static int switch_standard(struct as_arena *arena, struct assay_unit *unit)
+static int switch_standard(struct as_arena *arena, struct as_unit *unit)
 {
     const char *last = NULL, *s = unit->flags;
     while (s && (s = strstr(s, "-std="))) {
@@ -158,20 +158,20 @@ static int switch_standard(struct as_arena *arena, struct assay_unit *unit)
     char text[64];
     snprintf(text, sizeof text, "%s%.*s", head, (int)n, last);
     unit->standard = as_arena_strndup(arena, text, strlen(text));
-    return unit->standard ? 0 : ASSAY_ERR_NOMEM;
+    return unit->standard ? 0 : AS_ERR_NOMEM;
 }
 
-int as_producer_parse(struct as_arena *arena, struct assay_unit *unit)
+int as_producer_parse(struct as_arena *arena, struct as_unit *unit)
 {
     bool nomem = false;
     const char *producer = unit->producer, *mark = NULL;
     from_code(unit);
     if (!producer || !*producer)
         return 0;
-    unit->compiler = ASSAY_COMPILER_OTHER;
+    unit->compiler = AS_COMPILER_OTHER;
     for (size_t i = 0; i < sizeof forms / sizeof *forms && !mark; i++) {
         mark = strstr(producer, forms[i].mark);
-        if (mark && forms[i].compiler == ASSAY_COMPILER_GCC && mark != producer)
+        if (mark && forms[i].compiler == AS_COMPILER_GCC && mark != producer)
             mark = NULL;
         if (mark) {
             unit->compiler = forms[i].compiler;
@@ -182,36 +182,36 @@ int as_producer_parse(struct as_arena *arena, struct assay_unit *unit)
     const char *flags = strstr(producer, " -");
     unit->flags = flags ? flags + 1 : NULL;
     if (nomem)
-        return ASSAY_ERR_NOMEM;
-    if (unit->compiler == ASSAY_COMPILER_GCC)
+        return AS_ERR_NOMEM;
+    if (unit->compiler == AS_COMPILER_GCC)
         return gnu_standard(arena, unit, mark);
     return switch_standard(arena, unit);
 }
 
-const char *assay_compiler_word(const struct assay_unit *unit)
+const char *as_compiler_word(const struct as_unit *unit)
 {
-    switch ((enum assay_compiler)unit->compiler) {
-    case ASSAY_COMPILER_GCC:
+    switch ((enum as_compiler)unit->compiler) {
+    case AS_COMPILER_GCC:
         return "gcc";
-    case ASSAY_COMPILER_CLANG:
+    case AS_COMPILER_CLANG:
         return "clang";
-    case ASSAY_COMPILER_INTEL:
+    case AS_COMPILER_INTEL:
         return "intel";
-    case ASSAY_COMPILER_NVHPC:
+    case AS_COMPILER_NVHPC:
         return "nvhpc";
-    case ASSAY_COMPILER_RUSTC:
+    case AS_COMPILER_RUSTC:
         return "rustc";
-    case ASSAY_COMPILER_GO:
+    case AS_COMPILER_GO:
         return "go";
-    case ASSAY_COMPILER_GAS:
+    case AS_COMPILER_GAS:
         return "gas";
-    case ASSAY_COMPILER_AOCC:
+    case AS_COMPILER_AOCC:
         return "aocc";
-    case ASSAY_COMPILER_FLANG:
+    case AS_COMPILER_FLANG:
         return "flang";
-    case ASSAY_COMPILER_OTHER:
+    case AS_COMPILER_OTHER:
         return "other";
-    case ASSAY_COMPILER_UNKNOWN:
+    case AS_COMPILER_UNKNOWN:
         break;
     }
     return NULL;

@@ -36,7 +36,7 @@ static unsigned width_b(uint32_t type, bool *relative)
 }
 
 /* Computes the assigned address of a symbol. Returns false if the symbol is undefined. */
-static bool symbol_value(const struct assay_object *object, const struct as_symtab *symtab,
+static bool symbol_value(const struct as_object *object, const struct as_symtab *symtab,
                          uint64_t index, uint64_t *value)
 {
     Elf64_Sym symbol;
@@ -57,7 +57,7 @@ static bool symbol_value(const struct assay_object *object, const struct as_symt
     return true;
 }
 
-static void apply_relocation(const struct assay_object *object, uint32_t target,
+static void apply_relocation(const struct as_object *object, uint32_t target,
                              const struct as_symtab *symtab, const Elf64_Rela *rela, uint8_t *bytes,
                              uint64_t size_b)
 {
@@ -74,7 +74,7 @@ static void apply_relocation(const struct assay_object *object, uint32_t target,
     memcpy(bytes + rela->r_offset, &value, n); /* little-endian host and file */
 }
 
-static void apply_table(const struct assay_object *object, uint32_t table, uint8_t *bytes,
+static void apply_table(const struct as_object *object, uint32_t table, uint8_t *bytes,
                         uint64_t size_b)
 {
     const Elf64_Shdr *shdr = &object->file.shdr[table];
@@ -88,7 +88,7 @@ static void apply_table(const struct assay_object *object, uint32_t table, uint8
     }
 }
 
-void as_object_relocate(struct assay_object *object)
+void as_object_relocate(struct as_object *object)
 {
     const struct as_file *file = &object->file;
     for (uint32_t i = 1; i < file->shdr_n; i++) {

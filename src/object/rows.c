@@ -18,7 +18,7 @@
 /* The decoded rows of one FDE. They are in the arena and do not change after publication. */
 struct row_block {
     uint32_t n;
-    struct assay_unwind_row row[];
+    struct as_unwind_row row[];
 };
 
 struct row_entry {
@@ -27,7 +27,7 @@ struct row_entry {
     _Atomic(struct row_block *) block; /* NULL: not yet decoded */
 };
 
-struct as_rows {
+struct as_unwind_rows {
     struct as_arena arena;      /* blocks; guarded by `lock` */
     struct as_cfi_rows scratch; /* guarded by `lock` */
     struct row_entry *entry;    /* by start; the entries' ranges never change */
@@ -37,7 +37,7 @@ struct as_rows {
 /* One lock for all objects, because it is locked only to decode a function for the first time. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-void as_rows_free(struct as_rows **rows)
+void as_unwind_rows_free(struct as_unwind_rows **rows)
 {
     if (!*rows)
         return;
@@ -51,7 +51,7 @@ void as_rows_free(struct as_rows **rows)
 
 /* ---- Index of FDEs ------------------------------------------------------------------------ */
 
-static int scan_debug_frame(struct assay_object *object, struct as_frame_list *list)
+static int scan_debug_frame(struct as_object *object, struct as_frame_list *list)
 {
     struct as_frame_table table = {.object = object, .debug = true};
     table.at = as_dwarf_frames(object->dwarf, &table.size_b);
@@ -63,14 +63,14 @@ static int scan_debug_frame(struct assay_object *object, struct as_frame_list *l
 }
 
 /* Returns true if an FDE of .eh_frame covers `start`. */
-static bool covered(const struct assay_object *object, uint64_t start)
+static bool covered(const struct as_object *object, uint64_t start)
 {
     size_t low = as_first_not(i, object->unwind_n, object->unwind[i].start <= start);
     assert(low < 2 || object->unwind[low - 2].start <= object->unwind[low - 1].start); /* sorted */
     return low && start < object->unwind[low - 1].end;
 }
 
-static void append_row_entry(struct as_rows *rows, const struct assay_unwind_range *range,
+static void append_row_entry(struct as_unwind_rows *rows, const struct as_unwind_range *range,
                              struct as_frame_place place)
 {
     struct row_entry *entry = &rows->entry[rows->n++];
@@ -80,7 +80,7 @@ static void append_row_entry(struct as_rows *rows, const struct assay_unwind_ran
     atomic_init(&entry->block, NULL);
 }
 
-static int by_start(struct as_rows *rows)
+static int by_start(struct as_unwind_rows *rows)
 {
     size_t n = rows->n;
     struct as_keyed *keyed = as_malloc(2 * (n + 1) * sizeof *keyed);
@@ -96,16 +96,16 @@ static int by_start(struct as_rows *rows)
     as_free(good ? rows->entry : sorted);
     if (good)
         rows->entry = sorted;
-    return good ? 0 : ASSAY_ERR_NOMEM;
+    return good ? 0 : AS_ERR_NOMEM;
 }
 
-static int make_index(struct assay_object *object, struct as_rows *rows)
+static int make_index(struct as_object *object, struct as_unwind_rows *rows)
 {
     struct as_frame_list list = {0};
     int rc = scan_debug_frame(object, &list);
     if (rc == 0) {
         rows->entry = as_malloc((object->unwind_n + list.ranges.n + 1) * sizeof *rows->entry);
-        rc = rows->entry ? 0 : ASSAY_ERR_NOMEM;
+        rc = rows->entry ? 0 : AS_ERR_NOMEM;
     }
     for (size_t i = 0; rc == 0 && i < object->unwind_n; i++)
         append_row_entry(rows, &object->unwind[i], object->frame_place[i]);
@@ -121,7 +121,7 @@ static int make_index(struct assay_object *object, struct as_rows *rows)
 }
 
 /* Sets *out to the index of FDEs. The first call builds it. Errors: NOMEM. */
-static int get_rows(struct assay_object *object, struct as_rows **out)
+static int get_rows(struct as_object *object, struct as_unwind_rows **out)
 {
     *out = __atomic_load_n(&object->rows, __ATOMIC_ACQUIRE);
     if (*out)
@@ -129,8 +129,8 @@ static int get_rows(struct assay_object *object, struct as_rows **out)
     pthread_mutex_lock(&lock);
     int rc = 0;
     if (!object->rows) {
-        struct as_rows *rows = as_calloc(1, sizeof *rows);
-        rc = rows ? 0 : ASSAY_ERR_NOMEM;
+        struct as_unwind_rows *rows = as_calloc(1, sizeof *rows);
+        rc = rows ? 0 : AS_ERR_NOMEM;
         if (rows) {
             as_arena_init(&rows->arena);
             rc = make_index(object, rows);
@@ -138,7 +138,7 @@ static int get_rows(struct assay_object *object, struct as_rows **out)
         if (rc == 0)
             __atomic_store_n(&object->rows, rows, __ATOMIC_RELEASE);
         else if (rows)
-            as_rows_free(&rows);
+            as_unwind_rows_free(&rows);
     }
     *out = object->rows;
     pthread_mutex_unlock(&lock);
@@ -153,15 +153,16 @@ static uint32_t size_of_range(uint64_t start, uint64_t end)
 }
 
 /* Copies the scratch rows to the arena. */
-static struct row_block *store_row_block(struct as_rows *rows, const struct as_frame_cie *cie,
+static struct row_block *store_row_block(struct as_unwind_rows *rows,
+                                         const struct as_frame_cie *cie,
                                          struct as_frame_place place)
 {
     const struct as_cfi_rows *from = &rows->scratch;
     size_t n = from->row.n;
     struct row_block *block = as_arena_alloc(&rows->arena, sizeof *block + n * sizeof block->row[0],
                                              _Alignof(struct row_block));
-    struct assay_unwind_rule *rule =
-        as_arena_array(&rows->arena, struct assay_unwind_rule, from->rule.n + 1);
+    struct as_unwind_rule *rule =
+        as_arena_array(&rows->arena, struct as_unwind_rule, from->rule.n + 1);
     if (!block || !rule)
         return NULL;
     if (from->rule.n)
@@ -169,7 +170,7 @@ static struct row_block *store_row_block(struct as_rows *rows, const struct as_f
     block->n = (uint32_t)n;
     for (size_t i = 0; i < n; i++) {
         const struct as_cfi_row *row = &from->row.at[i];
-        block->row[i] = (struct assay_unwind_row){
+        block->row[i] = (struct as_unwind_row){
             .start = row->start,
             .rule = rule + row->first_rule,
             .size_b = size_of_range(row->start, row->end),
@@ -186,7 +187,7 @@ static struct row_block *store_row_block(struct as_rows *rows, const struct as_f
 
 /* Decodes and publishes the rows of one FDE, under the lock. The scan has read the record before,
  * so it is valid. Returns NULL if memory is exhausted. */
-static struct row_block *decode(const struct assay_object *object, struct as_rows *rows,
+static struct row_block *decode(const struct as_object *object, struct as_unwind_rows *rows,
                                 const struct row_entry *entry)
 {
     const struct as_frame_table *table = &object->frame_table[entry->place.table];
@@ -204,7 +205,7 @@ static struct row_block *decode(const struct assay_object *object, struct as_row
     return store_row_block(rows, &cie, entry->place);
 }
 
-static int block_of(const struct assay_object *object, struct as_rows *rows,
+static int block_of(const struct as_object *object, struct as_unwind_rows *rows,
                     struct row_entry *entry, const struct row_block **out)
 {
     struct row_block *block = atomic_load_explicit(&entry->block, memory_order_acquire);
@@ -218,22 +219,22 @@ static int block_of(const struct assay_object *object, struct as_rows *rows,
         pthread_mutex_unlock(&lock);
     }
     *out = block;
-    return block ? 0 : ASSAY_ERR_NOMEM;
+    return block ? 0 : AS_ERR_NOMEM;
 }
 
 /* ---- Questions ---------------------------------------------------------------------------- */
 
-static struct row_entry *entry_at(const struct as_rows *rows, uint64_t address)
+static struct row_entry *entry_at(const struct as_unwind_rows *rows, uint64_t address)
 {
     size_t low = as_first_not(i, rows->n, rows->entry[i].start <= address);
     assert(low < 2 || rows->entry[low - 2].start <= rows->entry[low - 1].start); /* sorted */
     return low && address < rows->entry[low - 1].end ? &rows->entry[low - 1] : NULL;
 }
 
-int assay_object_unwind_row(struct assay_object *object, uint64_t address,
-                            const struct assay_unwind_row **row, struct assay_error *err)
+int as_object_unwind_row(struct as_object *object, uint64_t address,
+                         const struct as_unwind_row **row, struct as_error *err)
 {
-    struct as_rows *rows;
+    struct as_unwind_rows *rows;
     const struct row_block *block;
     *row = NULL;
     if (get_rows(object, &rows) < 0)
@@ -249,9 +250,9 @@ int assay_object_unwind_row(struct assay_object *object, uint64_t address,
     return 0;
 }
 
-const uint8_t *assay_object_unwind_expression(const struct assay_object *object,
-                                              const struct assay_unwind_row *row, int32_t value,
-                                              size_t *n)
+const uint8_t *as_object_unwind_expression(const struct as_object *object,
+                                           const struct as_unwind_row *row, int32_t value,
+                                           size_t *n)
 {
     const struct as_frame_table *table = &object->frame_table[row->table];
     struct as_read r = as_read_of(table->at, table->size_b);

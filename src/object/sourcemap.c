@@ -7,7 +7,7 @@
 #include "base/fnv.h"
 #include "object/dwarf_internal.h"
 
-const char *as_source_map_apply(const struct assay_object_options *options, const char *path,
+const char *as_source_map_apply(const struct as_object_options *options, const char *path,
                                 char *buf, size_t buf_b)
 {
     size_t n = options && options->source_map ? options->source_map_n : 0;
@@ -116,7 +116,7 @@ static bool rehash(struct as_dw_files *files)
 static uint32_t intern_path(struct as_dw_files *files, const char *path, size_t n)
 {
     if ((files->path.n + 1) * 2 > files->slots && !rehash(files))
-        return ASSAY_NONE;
+        return AS_NONE;
     size_t at = hash_of(path, n) & (files->slots - 1);
     for (; files->slot[at]; at = (at + 1) & (files->slots - 1)) {
         const char *other = files->path.at[files->slot[at] - 1];
@@ -125,7 +125,7 @@ static uint32_t intern_path(struct as_dw_files *files, const char *path, size_t 
     }
     const char *copy = as_arena_strndup(files->arena, path, n);
     if (!copy || as_vec_push(&files->path, copy) < 0)
-        return ASSAY_NONE;
+        return AS_NONE;
     files->slot[at] = (uint32_t)files->path.n;
     return (uint32_t)files->path.n - 1;
 }
@@ -142,7 +142,7 @@ uint32_t as_dw_file_intern(struct as_dw_files *files, const char *comp_dir, cons
         to_b = n > to_b ? n : to_b;
     }
     if (!make_room(files, 2 * path_b + to_b))
-        return ASSAY_NONE;
+        return AS_NONE;
     size_t n = 0;
     if (*name != '/') {
         if (*dir != '/')
@@ -153,7 +153,7 @@ uint32_t as_dw_file_intern(struct as_dw_files *files, const char *comp_dir, cons
     files->buf[n] = 0;
     const char *mapped =
         as_source_map_apply(files->options, files->buf, files->buf + path_b, files->buf_b - path_b);
-    return mapped ? intern_path(files, mapped, strlen(mapped)) : ASSAY_NONE;
+    return mapped ? intern_path(files, mapped, strlen(mapped)) : AS_NONE;
 }
 
 void as_dw_files_release(struct as_dw_files *files)
@@ -164,7 +164,7 @@ void as_dw_files_release(struct as_dw_files *files)
     *files = (struct as_dw_files){0};
 }
 
-bool assay_source_is_system(const char *path)
+bool as_source_is_system(const char *path)
 {
     return strncmp(path, "/usr/include/", 13) == 0 || strncmp(path, "/usr/lib/", 9) == 0 ||
            strstr(path, "/include/c++/") || strstr(path, "/lib/gcc/");

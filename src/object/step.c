@@ -17,13 +17,13 @@
 #define PRESERVED ((1u << 3) | (1u << 6) | (0xfu << 12))
 
 struct eval {
-    const struct assay_unwind_frame *frame;
-    assay_unwind_read *read;
+    const struct as_unwind_frame *frame;
+    as_unwind_read *read;
     void *context;
     uint64_t bias;
     uint64_t stack[STACK_MOST];
     unsigned n;
-    enum assay_unwind_result result; /* reason of a failure */
+    enum as_unwind_result result; /* reason of a failure */
 };
 
 static void push_value(struct eval *e, struct as_read *r, uint64_t value)
@@ -55,7 +55,7 @@ static uint64_t peek(struct eval *e, struct as_read *r, unsigned depth)
 
 static uint64_t register_value(struct eval *e, struct as_read *r, uint64_t reg)
 {
-    if (reg >= ASSAY_UNWIND_REGISTERS || !(e->frame->known >> reg & 1)) {
+    if (reg >= AS_UNWIND_REGISTERS || !(e->frame->known >> reg & 1)) {
         as_read_fail(r);
         return 0;
     }
@@ -70,7 +70,7 @@ static void dereference(struct eval *e, struct as_read *r, unsigned size_b)
         return;
     }
     if (!r->bad && !e->read(e->context, address, &word)) {
-        e->result = ASSAY_UNWIND_NO_MEMORY;
+        e->result = AS_UNWIND_NO_MEMORY;
         as_read_fail(r);
     }
     push_value(e, r, size_b == 8 ? word : word & ((1ull << 8 * size_b) - 1));
@@ -288,15 +288,15 @@ static void run_one(struct eval *e, struct as_read *r)
 
 /* Evaluates the expression at `at`. For the rule of a register, *cfa is pushed first; `cfa` is NULL
  * for the expression of the CFA. Returns false on failure and sets e->result. */
-static bool evaluate_expression(struct eval *e, const struct assay_object *object,
-                                const struct assay_unwind_row *row, int32_t at, const uint64_t *cfa,
+static bool evaluate_expression(struct eval *e, const struct as_object *object,
+                                const struct as_unwind_row *row, int32_t at, const uint64_t *cfa,
                                 uint64_t *out)
 {
     size_t n;
-    const uint8_t *p = assay_object_unwind_expression(object, row, at, &n);
+    const uint8_t *p = as_object_unwind_expression(object, row, at, &n);
     struct as_read r = as_read_of(p, p ? n : 0);
     e->n = 0;
-    e->result = ASSAY_UNWIND_DAMAGED;
+    e->result = AS_UNWIND_DAMAGED;
     if (cfa)
         push_value(e, &r, *cfa);
     for (unsigned steps = 0; as_read_left(&r) && steps < STEPS_MOST; steps++)
@@ -307,13 +307,13 @@ static bool evaluate_expression(struct eval *e, const struct assay_object *objec
     return true;
 }
 
-static bool find_cfa(struct eval *e, const struct assay_object *object,
-                     const struct assay_unwind_row *row, uint64_t *cfa)
+static bool find_cfa(struct eval *e, const struct as_object *object,
+                     const struct as_unwind_row *row, uint64_t *cfa)
 {
-    if (row->cfa_kind == ASSAY_CFA_EXPRESSION)
+    if (row->cfa_kind == AS_CFA_EXPRESSION)
         return evaluate_expression(e, object, row, row->cfa_value, NULL, cfa);
-    e->result = ASSAY_UNWIND_DAMAGED;
-    if (row->cfa_kind != ASSAY_CFA_REGISTER || !(e->frame->known >> row->cfa_register & 1))
+    e->result = AS_UNWIND_DAMAGED;
+    if (row->cfa_kind != AS_CFA_REGISTER || !(e->frame->known >> row->cfa_register & 1))
         return false;
     *cfa = e->frame->reg[row->cfa_register] + (uint64_t)row->cfa_value;
     return true;
@@ -324,61 +324,61 @@ static bool find_cfa(struct eval *e, const struct assay_object *object,
  * unwind information. The saved word is then below the stack pointer, where a copy of the stack has
  * no data. The register has the caller's value again.
  */
-static bool is_popped(const struct assay_unwind_frame *frame, unsigned reg, uint64_t address)
+static bool is_popped(const struct as_unwind_frame *frame, unsigned reg, uint64_t address)
 {
     return (PRESERVED >> reg & 1) && (frame->known >> reg & 1) &&
-           address < frame->reg[ASSAY_UNWIND_RSP];
+           address < frame->reg[AS_UNWIND_RSP];
 }
 
 /*
  * Computes the caller's value of one register by its rule. `*known` is false for a lost value. The
  * caller fails only if that is the return address; other registers are still computed.
  */
-static enum assay_unwind_result apply_rule(struct eval *e, const struct assay_object *object,
-                                           const struct assay_unwind_row *row,
-                                           const struct assay_unwind_rule *rule, uint64_t cfa,
-                                           uint64_t *value, bool *known)
+static enum as_unwind_result apply_rule(struct eval *e, const struct as_object *object,
+                                        const struct as_unwind_row *row,
+                                        const struct as_unwind_rule *rule, uint64_t cfa,
+                                        uint64_t *value, bool *known)
 {
     uint64_t address;
     *known = true;
     switch (rule->kind) {
-    case ASSAY_RULE_SAME:
-    case ASSAY_RULE_REGISTER: {
-        unsigned from = rule->kind == ASSAY_RULE_SAME ? rule->reg : (unsigned)rule->value;
+    case AS_RULE_SAME:
+    case AS_RULE_REGISTER: {
+        unsigned from = rule->kind == AS_RULE_SAME ? rule->reg : (unsigned)rule->value;
         *value = e->frame->reg[from];
         *known = e->frame->known >> from & 1;
-        return ASSAY_UNWIND_CALLER;
+        return AS_UNWIND_CALLER;
     }
-    case ASSAY_RULE_OFFSET:
+    case AS_RULE_OFFSET:
         address = cfa + (uint64_t)rule->value;
         *known = e->read(e->context, address, value);
         if (!*known && is_popped(e->frame, rule->reg, address)) {
             *value = e->frame->reg[rule->reg];
             *known = true;
         }
-        return *known ? ASSAY_UNWIND_CALLER : ASSAY_UNWIND_NO_MEMORY;
-    case ASSAY_RULE_VAL_OFFSET:
+        return *known ? AS_UNWIND_CALLER : AS_UNWIND_NO_MEMORY;
+    case AS_RULE_VAL_OFFSET:
         *value = cfa + (uint64_t)rule->value;
-        return ASSAY_UNWIND_CALLER;
-    case ASSAY_RULE_EXPRESSION:
+        return AS_UNWIND_CALLER;
+    case AS_RULE_EXPRESSION:
         *known = evaluate_expression(e, object, row, rule->value, &cfa, &address);
         if (!*known)
             return e->result;
         *known = e->read(e->context, address, value);
-        return *known ? ASSAY_UNWIND_CALLER : ASSAY_UNWIND_NO_MEMORY;
-    case ASSAY_RULE_VAL_EXPRESSION:
+        return *known ? AS_UNWIND_CALLER : AS_UNWIND_NO_MEMORY;
+    case AS_RULE_VAL_EXPRESSION:
         *known = evaluate_expression(e, object, row, rule->value, &cfa, value);
-        return *known ? ASSAY_UNWIND_CALLER : e->result;
+        return *known ? AS_UNWIND_CALLER : e->result;
     default:
         *known = false;
-        return ASSAY_UNWIND_OUTERMOST;
+        return AS_UNWIND_OUTERMOST;
     }
 }
 
-enum assay_unwind_result assay_object_unwind_step(const struct assay_object *object,
-                                                  const struct assay_unwind_row *row, uint64_t bias,
-                                                  struct assay_unwind_frame *frame,
-                                                  assay_unwind_read *read, void *context)
+enum as_unwind_result as_object_unwind_step(const struct as_object *object,
+                                            const struct as_unwind_row *row, uint64_t bias,
+                                            struct as_unwind_frame *frame, as_unwind_read *read,
+                                            void *context)
 {
     struct eval e;
     e.frame = frame;
@@ -388,26 +388,26 @@ enum assay_unwind_result assay_object_unwind_step(const struct assay_object *obj
     uint64_t cfa;
     if (!find_cfa(&e, object, row, &cfa))
         return e.result;
-    struct assay_unwind_frame caller = *frame;
-    caller.known = (frame->known & PRESERVED) | 1u << ASSAY_UNWIND_RSP;
-    caller.reg[ASSAY_UNWIND_RSP] = cfa;
+    struct as_unwind_frame caller = *frame;
+    caller.known = (frame->known & PRESERVED) | 1u << AS_UNWIND_RSP;
+    caller.reg[AS_UNWIND_RSP] = cfa;
     caller.signal_frame = row->signal_frame;
-    enum assay_unwind_result result = ASSAY_UNWIND_OUTERMOST;
+    enum as_unwind_result result = AS_UNWIND_OUTERMOST;
     for (unsigned i = 0; i < row->rule_n; i++) {
-        const struct assay_unwind_rule *rule = &row->rule[i];
+        const struct as_unwind_rule *rule = &row->rule[i];
         bool known;
-        enum assay_unwind_result one =
+        enum as_unwind_result one =
             apply_rule(&e, object, row, rule, cfa, &caller.reg[rule->reg], &known);
         caller.known = (caller.known & ~(1u << rule->reg)) | (uint32_t)known << rule->reg;
-        if (rule->reg == ASSAY_UNWIND_RA)
+        if (rule->reg == AS_UNWIND_RA)
             result = one;
     }
-    if (result != ASSAY_UNWIND_CALLER)
+    if (result != AS_UNWIND_CALLER)
         return result;
-    if (!(caller.known >> ASSAY_UNWIND_RA & 1))
-        return ASSAY_UNWIND_DAMAGED; /* the register with the return address is lost */
-    if (caller.reg[ASSAY_UNWIND_RA] == 0)
-        return ASSAY_UNWIND_OUTERMOST;
+    if (!(caller.known >> AS_UNWIND_RA & 1))
+        return AS_UNWIND_DAMAGED; /* the register with the return address is lost */
+    if (caller.reg[AS_UNWIND_RA] == 0)
+        return AS_UNWIND_OUTERMOST;
     *frame = caller;
-    return ASSAY_UNWIND_CALLER;
+    return AS_UNWIND_CALLER;
 }

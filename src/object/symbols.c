@@ -20,8 +20,8 @@ enum { DATA_TRIES = 4 };
 
 /* Symbols gathered before they are sorted. */
 struct symbol_collection {
-    struct assay_object *object;
-    AS_VEC(struct assay_symbol) symbols;
+    struct as_object *object;
+    AS_VEC(struct as_symbol) symbols;
     bool out_of_memory;
 };
 
@@ -29,17 +29,17 @@ static uint8_t kind_of(const Elf64_Sym *symbol)
 {
     switch (ELF64_ST_TYPE(symbol->st_info)) {
     case STT_FUNC:
-        return ASSAY_SYMBOL_FUNCTION;
+        return AS_SYMBOL_FUNCTION;
     case STT_GNU_IFUNC:
-        return ASSAY_SYMBOL_IFUNC;
+        return AS_SYMBOL_IFUNC;
     case STT_OBJECT:
-        return ASSAY_SYMBOL_OBJECT;
+        return AS_SYMBOL_OBJECT;
     case STT_TLS:
-        return ASSAY_SYMBOL_TLS;
+        return AS_SYMBOL_TLS;
     case STT_NOTYPE:
-        return ASSAY_SYMBOL_NOTYPE;
+        return AS_SYMBOL_NOTYPE;
     default:
-        return ASSAY_SYMBOL_OTHER;
+        return AS_SYMBOL_OTHER;
     }
 }
 
@@ -47,11 +47,11 @@ static uint8_t binding_of(const Elf64_Sym *symbol)
 {
     switch (ELF64_ST_BIND(symbol->st_info)) {
     case STB_LOCAL:
-        return ASSAY_BIND_LOCAL;
+        return AS_BIND_LOCAL;
     case STB_WEAK:
-        return ASSAY_BIND_WEAK;
+        return AS_BIND_WEAK;
     default: /* also STB_GNU_UNIQUE */
-        return ASSAY_BIND_GLOBAL;
+        return AS_BIND_GLOBAL;
     }
 }
 
@@ -71,7 +71,7 @@ static bool section_of(const struct symbol_collection *g, const struct as_symtab
                        uint64_t index, const Elf64_Sym *symbol, bool foreign, uint32_t *section)
 {
     uint32_t i = symbol->st_shndx;
-    *section = ASSAY_NONE;
+    *section = AS_NONE;
     if (i == SHN_XINDEX && index < table->more_n)
         memcpy(&i, table->more + index * sizeof i, sizeof i);
     else if (i == SHN_ABS)
@@ -90,7 +90,7 @@ static bool section_of(const struct symbol_collection *g, const struct as_symtab
 static int collect_symbols(struct symbol_collection *g, const struct as_symtab *table, bool dynamic,
                            bool foreign)
 {
-    struct assay_object *object = g->object;
+    struct as_object *object = g->object;
     bool relocatable = object->file.ehdr.e_type == ET_REL;
     size_t undefined = 0;
     Elf64_Sym symbol;
@@ -104,11 +104,11 @@ static int collect_symbols(struct symbol_collection *g, const struct as_symtab *
         undefined += symbol.st_shndx == SHN_UNDEF;
         if (!section_of(g, table, i, &symbol, foreign, &section))
             continue;
-        if (relocatable && section != ASSAY_NONE && type != STT_TLS)
+        if (relocatable && section != AS_NONE && type != STT_TLS)
             symbol.st_value += object->section[section].address;
         unsigned visibility = ELF64_ST_VISIBILITY(symbol.st_other);
         assert(g->symbols.at);
-        g->symbols.at[g->symbols.n++] = (struct assay_symbol){
+        g->symbols.at[g->symbols.n++] = (struct as_symbol){
             .name = dynamic ? name : without_version(g, name),
             .address = symbol.st_value,
             .size_b = symbol.st_size,
@@ -121,12 +121,12 @@ static int collect_symbols(struct symbol_collection *g, const struct as_symtab *
     }
     if (!dynamic || object->counts.symtab == 0)
         object->counts.undefined = undefined;
-    return g->out_of_memory ? ASSAY_ERR_NOMEM : 0;
+    return g->out_of_memory ? AS_ERR_NOMEM : 0;
 }
 
 static int collect_symtabs(struct symbol_collection *g)
 {
-    struct assay_object *object = g->object;
+    struct as_object *object = g->object;
     const struct as_file *files[] = {&object->file, &object->debug_file};
     for (size_t f = 0; f < 2; f++) {
         for (uint32_t i = 1; i < files[f]->shdr_n; i++) {
@@ -142,15 +142,15 @@ static int collect_symtabs(struct symbol_collection *g)
 }
 
 /* Returns the rank of a binding: 0 global, 1 weak, 2 local. */
-static int binding_rank(const struct assay_symbol *symbol)
+static int binding_rank(const struct as_symbol *symbol)
 {
-    return symbol->binding == ASSAY_BIND_GLOBAL ? 0 : symbol->binding == ASSAY_BIND_WEAK ? 1 : 2;
+    return symbol->binding == AS_BIND_GLOBAL ? 0 : symbol->binding == AS_BIND_WEAK ? 1 : 2;
 }
 
 /* Compares two symbols at one address. */
 static int compare_symbols(const void *left, const void *right)
 {
-    const struct assay_symbol *a = left, *b = right;
+    const struct as_symbol *a = left, *b = right;
     if (a->size_b != b->size_b)
         return a->size_b > b->size_b ? -1 : 1;
     if (binding_rank(a) != binding_rank(b))
@@ -160,7 +160,7 @@ static int compare_symbols(const void *left, const void *right)
 }
 
 /* Returns true if both are one symbol, from two tables or with two versions. */
-static bool same_symbol(const struct assay_symbol *a, const struct assay_symbol *b)
+static bool same_symbol(const struct as_symbol *a, const struct as_symbol *b)
 {
     return a->address == b->address && a->size_b == b->size_b && a->kind == b->kind &&
            binding_rank(a) == binding_rank(b) && strcmp(a->name, b->name) == 0;
@@ -168,14 +168,14 @@ static bool same_symbol(const struct assay_symbol *a, const struct assay_symbol 
 
 static int store_sorted_symbols(struct symbol_collection *g)
 {
-    struct assay_object *object = g->object;
+    struct as_object *object = g->object;
     size_t n = g->symbols.n;
     struct as_keyed *keyed = as_malloc(2 * (n + 1) * sizeof *keyed);
-    struct assay_symbol *out =
-        as_arena_alloc(&object->arena, (n + 1) * sizeof *out, _Alignof(struct assay_symbol));
+    struct as_symbol *out =
+        as_arena_alloc(&object->arena, (n + 1) * sizeof *out, _Alignof(struct as_symbol));
     if (!keyed || !out) {
         as_free(keyed);
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     }
     for (size_t i = 0; i < n; i++)
         keyed[i] = (struct as_keyed){g->symbols.at[i].address, (uint32_t)i};
@@ -198,18 +198,18 @@ static int store_sorted_symbols(struct symbol_collection *g)
     return 0;
 }
 
-static void count_symbols(struct assay_object *object)
+static void count_symbols(struct as_object *object)
 {
     for (size_t i = 0; i < object->symbol_n; i++) {
         switch (object->symbol[i].kind) {
-        case ASSAY_SYMBOL_FUNCTION:
-        case ASSAY_SYMBOL_IFUNC:
+        case AS_SYMBOL_FUNCTION:
+        case AS_SYMBOL_IFUNC:
             object->counts.functions++;
             break;
-        case ASSAY_SYMBOL_OBJECT:
+        case AS_SYMBOL_OBJECT:
             object->counts.objects++;
             break;
-        case ASSAY_SYMBOL_PLT:
+        case AS_SYMBOL_PLT:
             object->counts.plt++;
             break;
         default:
@@ -226,19 +226,19 @@ static int collect_plt_symbols(struct symbol_collection *g)
     AS_TRY(as_plt_find(g->object, g->symbols.at, g->symbols.n, &entry, &n));
     int rc = as_vec_reserve(&g->symbols, g->symbols.n + n);
     for (size_t i = 0; rc == 0 && i < n; i++)
-        g->symbols.at[g->symbols.n++] = (struct assay_symbol){
+        g->symbols.at[g->symbols.n++] = (struct as_symbol){
             .name = entry[i].name,
             .address = entry[i].address,
             .size_b = entry[i].size_b,
             .section = as_object_section_at(g->object, entry[i].address),
-            .kind = ASSAY_SYMBOL_PLT,
-            .binding = ASSAY_BIND_LOCAL,
+            .kind = AS_SYMBOL_PLT,
+            .binding = AS_BIND_LOCAL,
         };
     as_free(entry);
     return rc;
 }
 
-int as_object_load_symbols(struct assay_object *object, struct assay_error *err)
+int as_object_load_symbols(struct as_object *object, struct as_error *err)
 {
     struct symbol_collection g = {.object = object};
     int rc = collect_symtabs(&g);
@@ -256,27 +256,25 @@ int as_object_load_symbols(struct assay_object *object, struct assay_error *err)
     return 0;
 }
 
-size_t assay_object_symbols(const struct assay_object *object, const struct assay_symbol **out)
+size_t as_object_symbols(const struct as_object *object, const struct as_symbol **out)
 {
     *out = object->symbol;
     return object->symbol_n;
 }
 
-uint32_t assay_object_data_symbol(const struct assay_object *object, uint64_t address)
+uint32_t as_object_data_symbol(const struct as_object *object, uint64_t address)
 {
-    const struct assay_symbol *symbol = object->symbol;
+    const struct as_symbol *symbol = object->symbol;
     size_t at = as_first_not(k, object->symbol_n, symbol[k].address <= address);
     assert(at < 2 || symbol[at - 2].address <= symbol[at - 1].address); /* symbols ascend */
     for (unsigned tries = 0; at-- > 0 && tries < DATA_TRIES; tries++) {
-        if (symbol[at].kind == ASSAY_SYMBOL_OBJECT &&
-            address - symbol[at].address < symbol[at].size_b)
+        if (symbol[at].kind == AS_SYMBOL_OBJECT && address - symbol[at].address < symbol[at].size_b)
             return (uint32_t)at;
     }
-    return ASSAY_NONE;
+    return AS_NONE;
 }
 
-void assay_object_symbol_counts(const struct assay_object *object,
-                                struct assay_symbol_counts *counts)
+void as_object_symbol_counts(const struct as_object *object, struct as_symbol_counts *counts)
 {
     *counts = object->counts;
 }

@@ -11,7 +11,7 @@
 #include "object/order.h"
 
 /* Stores the table, so that its records can be read again, and scans it. Errors: NOMEM. */
-static int read_table(struct assay_object *object, struct as_frame_table table, bool until_zero,
+static int read_table(struct as_object *object, struct as_frame_table table, bool until_zero,
                       struct as_frame_list *list)
 {
     if (object->frame_table_n == AS_FRAME_TABLES)
@@ -21,11 +21,11 @@ static int read_table(struct assay_object *object, struct as_frame_table table, 
     return as_frame_scan(&table, index, until_zero, list);
 }
 
-static int read_sections(struct assay_object *object, struct as_frame_table table,
+static int read_sections(struct as_object *object, struct as_frame_table table,
                          struct as_frame_list *list)
 {
     for (uint32_t i = 1; i < object->section_n; i++) {
-        const struct assay_section *section = &object->section[i];
+        const struct as_section *section = &object->section[i];
         if (!section->data || strcmp(section->name, ".eh_frame") != 0)
             continue;
         table.at = section->data;
@@ -37,11 +37,11 @@ static int read_sections(struct assay_object *object, struct as_frame_table tabl
 }
 
 /* Reads .eh_frame of a file without sections, through .eh_frame_hdr, which has a segment. */
-static int read_segment(struct assay_object *object, struct as_frame_table table,
+static int read_segment(struct as_object *object, struct as_frame_table table,
                         struct as_frame_list *list)
 {
     for (size_t i = 0; i < object->segment_n; i++) {
-        const struct assay_segment *segment = &object->segment[i];
+        const struct as_segment *segment = &object->segment[i];
         if (segment->type != PT_GNU_EH_FRAME || segment->file_b < 4)
             continue;
         table.at = object->file.bytes + segment->offset;
@@ -57,17 +57,17 @@ static int read_segment(struct assay_object *object, struct as_frame_table table
             continue;
         table.address = frames;
         table.data_base = object->dynamic.pltgot;
-        table.at = assay_object_bytes(object, frames, &table.size_b);
+        table.at = as_object_bytes(object, frames, &table.size_b);
         return table.at ? read_table(object, table, true, list) : 0;
     }
     return 0;
 }
 
-static int store_sorted_ranges(struct assay_object *object, const struct as_frame_list *list)
+static int store_sorted_ranges(struct as_object *object, const struct as_frame_list *list)
 {
     size_t n = list->ranges.n;
     struct as_keyed *keyed = as_malloc(2 * (n + 1) * sizeof *keyed);
-    object->unwind = as_arena_array(&object->arena, struct assay_unwind_range, n + 1);
+    object->unwind = as_arena_array(&object->arena, struct as_unwind_range, n + 1);
     object->frame_place = as_arena_array(&object->arena, struct as_frame_place, n + 1);
     bool good = keyed && object->unwind && object->frame_place;
     if (good) {
@@ -81,10 +81,10 @@ static int store_sorted_ranges(struct assay_object *object, const struct as_fram
         object->unwind_n = n;
     }
     as_free(keyed);
-    return good ? 0 : ASSAY_ERR_NOMEM;
+    return good ? 0 : AS_ERR_NOMEM;
 }
 
-int as_object_load_unwind(struct assay_object *object, struct assay_error *err)
+int as_object_load_unwind(struct as_object *object, struct as_error *err)
 {
     struct as_frame_table table = {.object = object, .data_base = object->dynamic.pltgot};
     struct as_frame_list list = {0};
@@ -92,7 +92,7 @@ int as_object_load_unwind(struct assay_object *object, struct assay_error *err)
     table.text_base = as_object_section_address(object, text);
     object->frame_table =
         as_arena_array(&object->arena, struct as_frame_table, AS_FRAME_TABLES + 1);
-    int rc = object->frame_table ? 0 : ASSAY_ERR_NOMEM;
+    int rc = object->frame_table ? 0 : AS_ERR_NOMEM;
     if (rc == 0)
         rc = read_sections(object, table, &list);
     if (rc == 0 && object->section_n == 0)
@@ -104,8 +104,7 @@ int as_object_load_unwind(struct assay_object *object, struct assay_error *err)
     return rc < 0 ? as_error_nomem(err, object->file.path) : 0;
 }
 
-size_t assay_object_unwind_ranges(const struct assay_object *object,
-                                  const struct assay_unwind_range **out)
+size_t as_object_unwind_ranges(const struct as_object *object, const struct as_unwind_range **out)
 {
     *out = object->unwind;
     return object->unwind_n;

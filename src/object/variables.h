@@ -86,14 +86,14 @@ struct as_data_variable {
     const char *name;
     const char *linked; /* symbol if it is defined in another unit or object, or NULL */
     struct as_type_ref type;
-    uint32_t scope; /* index into scopes; ASSAY_NONE for a variable of the file */
+    uint32_t scope; /* index into scopes; AS_NONE for a variable of the file */
 };
 
 /* A function, an inlined call or a block with variables. */
 struct as_data_scope {
-    uint32_t parent, depth; /* of a function: ASSAY_NONE and 0 */
+    uint32_t parent, depth; /* of a function: AS_NONE and 0 */
     uint32_t first_range, ranges;
-    uint32_t file; /* source file of its function: index into assay_debug.file, or ASSAY_NONE */
+    uint32_t file; /* source file of its function: index into as_debug.file, or AS_NONE */
     bool is_block; /* false for a function or an inlined call */
     struct as_type_ref result; /* type that a function returns; `unit` is NULL for none */
 };
@@ -105,7 +105,7 @@ struct as_data_variables {
     size_t place_n;
     struct as_data_scope *scope;
     size_t scope_n;
-    struct assay_range *range; /* of the scopes */
+    struct as_range *range; /* of the scopes */
     size_t range_n;
 };
 
@@ -114,8 +114,8 @@ struct as_data_variables {
  * Loads DWARF units. The list is empty without debug information. The caller frees `out` with
  * as_data_variables_free. Errors: NOMEM.
  */
-int as_object_variables(struct assay_object *object, uint64_t start, uint64_t end,
-                        struct as_data_variables *out, struct assay_error *err);
+int as_object_variables(struct as_object *object, uint64_t start, uint64_t end,
+                        struct as_data_variables *out, struct as_error *err);
 void as_data_variables_free(struct as_data_variables *list);
 
 /* Returns true if the function at `pc` returns a pointer. Level 0 is the innermost inlined call
@@ -125,7 +125,7 @@ bool as_scope_returns_pointer(const struct as_data_variables *list, uint64_t pc,
 /* Returns true if the CFA is the word in memory at register `reg` (DWARF number) plus a constant.
  * Functions that align their stack use this form. The distance from `reg` to the CFA is then
  * unknown. */
-bool as_frame_is_aligned(const struct assay_object *object, const struct assay_unwind_row *row,
+bool as_frame_is_aligned(const struct as_object *object, const struct as_unwind_row *row,
                          unsigned reg);
 
 /* Returns true if `pc` is in the ranges of the scope with this index. */

@@ -116,7 +116,7 @@ static void land_jump(struct address_text *t, uint32_t jump, uint32_t to)
     memcpy(t->code + jump, &distance, sizeof distance);
 }
 
-/* Cuts the text into parts. 0 or ASSAY_ERR_NOMEM. */
+/* Cuts the text into parts. 0 or AS_ERR_NOMEM. */
 static int emit_atoms(struct as_clone_assembly *a, uint64_t address, const struct address_text *t)
 {
     const uint8_t before_b = a->depth_b;
@@ -131,7 +131,7 @@ static int emit_atoms(struct as_clone_assembly *a, uint64_t address, const struc
             part = as_clone_part_new(a, AS_CLONE_CODE, address);
             a->depth_b = before_b;
             if (!part)
-                return ASSAY_ERR_NOMEM;
+                return AS_ERR_NOMEM;
         }
         if (t->atom[i].has_fix) {
             struct as_patch_reloc fix = t->atom[i].fix;
@@ -364,7 +364,7 @@ static void emit_record_body(struct address_text *t, const struct as_address_blo
     land_jump(t, done, t->n);
 }
 
-/* The code of a record of `b`. 0 or ASSAY_ERR_NOMEM. */
+/* The code of a record of `b`. 0 or AS_ERR_NOMEM. */
 int as_address_emit_record(struct as_clone_assembly *a, const struct as_address_block *b,
                            const struct as_address_place *at, uint32_t number, bool walks)
 {
@@ -589,7 +589,7 @@ static void emit_sampled_record(struct address_text *t, const struct as_address_
     emit_raise_stack(t, lowers);
 }
 
-/* The code of a record of `b`, with its cursor in `reg`. 0 or ASSAY_ERR_NOMEM. */
+/* The code of a record of `b`, with its cursor in `reg`. 0 or AS_ERR_NOMEM. */
 int as_address_emit_cursor_record(struct as_clone_assembly *a, const struct as_address_block *b,
                                   const struct as_address_place *at, unsigned reg, uint32_t number)
 {
@@ -621,7 +621,7 @@ int as_clone_walk_leave(struct as_clone_assembly *a, const struct as_clone_tally
                         uint64_t address)
 {
     struct address_text text = {.depth_b = a->depth_b};
-    if (t->walk == ASSAY_NONE)
+    if (t->walk == AS_NONE)
         return 0;
     if (!t->pushed) {
         PUT_ATOM(&text, 0x48, 0x8d, 0x64, 0x24, 0x80); /* lea rsp,[rsp-128] */

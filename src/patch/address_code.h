@@ -38,10 +38,10 @@ bool as_address_choose_scratch(const struct as_address_block *b, const struct as
                                unsigned wanted, unsigned scratch[2]);
 /* Returns true if the lines of a record at `at` can be tested before it is written. */
 bool as_address_can_sample(const struct as_address_block *b, const struct as_address_place *at);
-/* Emits a record of `b`, in a walk or in a block. 0 or ASSAY_ERR_NOMEM. */
+/* Emits a record of `b`, in a walk or in a block. 0 or AS_ERR_NOMEM. */
 int as_address_emit_record(struct as_clone_assembly *a, const struct as_address_block *b,
                            const struct as_address_place *at, uint32_t number, bool walks);
-/* Emits a record of `b` with its cursor in `reg`. 0 or ASSAY_ERR_NOMEM. */
+/* Emits a record of `b` with its cursor in `reg`. 0 or AS_ERR_NOMEM. */
 int as_address_emit_cursor_record(struct as_clone_assembly *a, const struct as_address_block *b,
                                   const struct as_address_place *at, unsigned reg, uint32_t number);
 

@@ -26,7 +26,7 @@ struct as_address_operand {
     uint32_t width_b; /* bytes of one access, also for a repeated instruction */
     uint16_t word;
     uint16_t times; /* word with the number of repetitions, or AS_ADDRESS_NONE */
-    uint8_t access; /* assay_access */
+    uint8_t access; /* as_access_bits */
     bool streams;   /* non-temporal */
 };
 
@@ -34,7 +34,7 @@ struct as_address_operand {
 struct as_address_record {
     uint32_t module; /* module of the plan */
     uint32_t body;   /* body of the program */
-    uint32_t loop;   /* innermost loop of the program that holds it, or ASSAY_NONE */
+    uint32_t loop;   /* innermost loop of the program that holds it, or AS_NONE */
     uint32_t words;
     uint32_t first_operand, operands;
     bool walks; /* an innermost loop: its iteration count precedes the words */

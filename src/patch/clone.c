@@ -20,7 +20,7 @@ static int add_branch(struct as_clone_assembly *a, uint32_t from, unsigned condi
     AS_TRY(as_clone_find_way(a, from, address, target, &label));
     struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_BRANCH, address);
     if (!part)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     part->condition = (uint8_t)condition;
     part->label = label;
     part->wide = wide;
@@ -61,17 +61,17 @@ static unsigned find_distance(const uint8_t *bytes, unsigned n, uint64_t address
     return found;
 }
 
-int as_clone_copy(struct as_clone_assembly *a, const struct assay_insn *insn, const uint8_t *bytes)
+int as_clone_copy(struct as_clone_assembly *a, const struct as_insn *insn, const uint8_t *bytes)
 {
     struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_COPY, insn->address);
     uint64_t target;
     if (!part)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     part->bytes = bytes;
     part->length = insn->length;
-    if (!(as_form_of(insn)->traits & ASSAY_TRAIT_RIP_RELATIVE))
+    if (!(as_form_of(insn)->traits & AS_TRAIT_RIP_RELATIVE))
         return 0;
-    const unsigned at = assay_insn_memory_address(insn, &target)
+    const unsigned at = as_insn_memory_address(insn, &target)
                             ? find_distance(bytes, insn->length, insn->address, target)
                             : 0;
     if (at == 0)
@@ -81,11 +81,11 @@ int as_clone_copy(struct as_clone_assembly *a, const struct assay_insn *insn, co
 }
 
 /* Adds a jump to the original call. */
-static int add_call(struct as_clone_assembly *a, const struct assay_insn *insn)
+static int add_call(struct as_clone_assembly *a, const struct as_insn *insn)
 {
     struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, insn->address);
     if (!part)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     part->code[0] = 0xe9;
     part->length = 5;
     part->calls = true;
@@ -94,19 +94,19 @@ static int add_call(struct as_clone_assembly *a, const struct assay_insn *insn)
 }
 
 /* Adds an instruction. Sets `ends` if control never continues after it. */
-static int add_insn(struct as_clone_assembly *a, uint32_t block, const struct assay_insn *insn,
+static int add_insn(struct as_clone_assembly *a, uint32_t block, const struct as_insn *insn,
                     bool *ends)
 {
     const unsigned kind = as_form_of(insn)->insn_class;
     uint64_t have_b, target;
-    const uint8_t *bytes = assay_object_bytes(a->p->object, insn->address, &have_b);
-    if (!bytes || have_b < insn->length || kind == ASSAY_CLASS_INVALID) {
+    const uint8_t *bytes = as_object_bytes(a->p->object, insn->address, &have_b);
+    if (!bytes || have_b < insn->length || kind == AS_CLASS_INVALID) {
         a->refusal = AS_PATCH_REFUSED_OVERLAP;
         return 0;
     }
-    if (kind == ASSAY_CLASS_CALL)
+    if (kind == AS_CLASS_CALL)
         return add_call(a, insn);
-    if (kind != ASSAY_CLASS_RETURN && assay_insn_target(insn, &target)) {
+    if (kind != AS_CLASS_RETURN && as_insn_target(insn, &target)) {
         const int condition = condition_of(bytes, insn->length);
         if (condition < 0)
             a->refusal = AS_PATCH_REFUSED_BRANCH;
@@ -114,7 +114,7 @@ static int add_insn(struct as_clone_assembly *a, uint32_t block, const struct as
         return add_branch(a, block, (unsigned)condition & 63, target, insn->length > 3,
                           insn->address);
     }
-    *ends = kind == ASSAY_CLASS_JUMP || kind == ASSAY_CLASS_RETURN;
+    *ends = kind == AS_CLASS_JUMP || kind == AS_CLASS_RETURN;
     if (a->clone->variant)
         return as_variant_insn(a, insn, bytes);
     AS_TRY(as_clone_probe(a, block, insn, bytes, false));
@@ -132,7 +132,7 @@ static int add_counter(struct as_clone_assembly *a, uint64_t address, uint64_t c
     const bool keep_flags = live & AS_LIVE_STATUS & ~(uint32_t)AS_LIVE_CARRY;
     struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, address);
     if (!part)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     if (keep_flags)
         as_clone_save_flags(part, true);
     AS_CLONE_BYTES(part, 0x65, 0x48, 0xff, 0x04, 0x25, 0, 0, 0, 0); /* inc qword gs:[counter] */
@@ -144,10 +144,10 @@ static int add_counter(struct as_clone_assembly *a, uint64_t address, uint64_t c
 
 /* Returns true if the instruction writes all status flags and reads none: they are
  * dead before it. */
-static bool renews_flags(const struct assay_insn *insn)
+static bool renews_flags(const struct as_insn *insn)
 {
-    struct assay_effects e;
-    assay_insn_effects(insn, &e);
+    struct as_effects e;
+    as_insn_effects(insn, &e);
     const uint32_t sure = (uint32_t)(e.flags_written & ~(unsigned)e.flags_maybe) << AS_LIVE_FLAGS;
     return !e.flags_read && (sure & AS_LIVE_STATUS) == AS_LIVE_STATUS;
 }
@@ -155,14 +155,13 @@ static bool renews_flags(const struct assay_insn *insn)
 /* Returns the instruction before which a block is counted. This is the first point where flags are
  * dead, if it comes before the first call. Otherwise it is the start of the block. `*live` becomes
  * the live flags there. */
-static uint32_t count_point(const struct assay_program *p, const struct assay_block *b,
-                            uint32_t *live)
+static uint32_t count_point(const struct as_program *p, const struct as_block *b, uint32_t *live)
 {
     if (!(*live & AS_LIVE_STATUS & ~(uint32_t)AS_LIVE_CARRY))
         return b->first_insn;
     for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++) {
         const unsigned kind = as_form_of(&p->code.insn[i])->insn_class;
-        if (kind == ASSAY_CLASS_CALL || kind == ASSAY_CLASS_SYSCALL || kind == ASSAY_CLASS_TRAP)
+        if (kind == AS_CLASS_CALL || kind == AS_CLASS_SYSCALL || kind == AS_CLASS_TRAP)
             break;
         if (renews_flags(&p->code.insn[i])) {
             *live &= ~(uint32_t)AS_LIVE_STATUS;
@@ -178,7 +177,7 @@ static int add_tally(struct as_clone_assembly *a, uint64_t address, unsigned reg
     struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, address);
     const uint8_t low = (uint8_t)(reg & 7);
     if (!part)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     AS_CLONE_BYTES(part, (uint8_t)(0x48 | (reg >> 3) * 5), 0x8d, (uint8_t)(0x40 | low << 3 | low));
     if (low == 4)
         AS_CLONE_BYTES(part, 0x24);
@@ -192,7 +191,7 @@ static int add_count(struct as_clone_assembly *a, uint32_t k, struct as_clone_po
     const uint32_t block = a->clone->area->block[k];
     const unsigned reg = as_clone_tally_of(a, k);
     uint32_t live = as_live_at(a->clone->area->code, block);
-    *point = (struct as_clone_point){a->counter[k], ASSAY_NONE, 0};
+    *point = (struct as_clone_point){a->counter[k], AS_NONE, 0};
     if (reg != AS_PATCH_NONE)
         return add_tally(a, a->p->block[block].start, reg);
     if (a->counted.is[k]) {
@@ -205,10 +204,10 @@ static int add_count(struct as_clone_assembly *a, uint32_t k, struct as_clone_po
 /* COUNT: adds a counter for the rest of a block after a call, because a call may never return. */
 static int count_behind(struct as_clone_assembly *a, uint32_t block, uint32_t insn)
 {
-    const struct assay_block *b = &a->p->block[block];
-    const struct assay_insn *call = &a->p->code.insn[insn];
+    const struct as_block *b = &a->p->block[block];
+    const struct as_insn *call = &a->p->code.insn[insn];
     uint64_t counter;
-    if (!a->counter || as_form_of(call)->insn_class != ASSAY_CLASS_CALL ||
+    if (!a->counter || as_form_of(call)->insn_class != AS_CLASS_CALL ||
         insn + 1 == b->first_insn + b->insns)
         return 0;
     AS_TRY(as_clone_count(a, block, call->address + call->length, AS_PATCH_RUNS, &counter));
@@ -234,14 +233,14 @@ static int add_probes(struct as_clone_assembly *a, uint32_t block)
 
 static uint32_t block_of(const struct as_clone_assembly *a, uint32_t to)
 {
-    return to == ASSAY_NONE ? ASSAY_NONE : a->clone->area->block[to];
+    return to == AS_NONE ? AS_NONE : a->clone->area->block[to];
 }
 
 /* Adds the jump of block `k` that falls through, unless its target comes next in the clone. */
 static int add_rest(struct as_clone_assembly *a, uint32_t k)
 {
     const uint32_t block = a->clone->area->block[k];
-    const struct assay_block *b = &a->p->block[block];
+    const struct as_block *b = &a->p->block[block];
     const uint64_t end = b->start + b->size_b;
     const uint64_t last = a->p->code.insn[b->first_insn + b->insns - 1].address;
     const uint32_t next = block_of(a, as_patch_area_find(a->clone->area, end));
@@ -254,7 +253,7 @@ static int add_rest(struct as_clone_assembly *a, uint32_t k)
         return 0;
     struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_BRANCH, last);
     if (!part)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     part->condition = AS_CLONE_ALWAYS;
     part->label = label;
     return 0;
@@ -264,8 +263,8 @@ static int add_block(struct as_clone_assembly *a, uint32_t k)
 {
     const struct as_patch_area *area = a->clone->area;
     const uint32_t block = area->block[k];
-    const struct assay_block *b = &a->p->block[block];
-    struct as_clone_point point = {.insn = ASSAY_NONE};
+    const struct as_block *b = &a->p->block[block];
+    struct as_clone_point point = {.insn = AS_NONE};
     bool ends = false;
     a->label[k] = (uint32_t)a->part.n;
     if (block == area->header && (a->clone->variant || a->clone->measured))
@@ -278,7 +277,7 @@ static int add_block(struct as_clone_assembly *a, uint32_t k)
     else if (as_clone_is_timed(a))
         AS_TRY(add_probes(a, block));
     a->next_record = b->first_insn;
-    a->part_place = ASSAY_NONE;
+    a->part_place = AS_NONE;
     for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++) {
         if (as_clone_records(a))
             AS_TRY(as_clone_addresses_at(a, block, i));
@@ -289,7 +288,7 @@ static int add_block(struct as_clone_assembly *a, uint32_t k)
         AS_TRY(count_behind(a, block, i));
         AS_TRY(as_clone_point_at(a, &a->p->code.insn[i], true));
     }
-    if (ends || b->bits & ASSAY_BLOCK_NORETURN)
+    if (ends || b->bits & AS_BLOCK_NORETURN)
         return 0;
     return add_rest(a, k);
 }
@@ -345,7 +344,7 @@ static int prepare_counts(struct as_clone_assembly *a)
     const struct as_patch_area *area = a->clone->area;
     a->counter = as_calloc(area->blocks + 1, sizeof *a->counter);
     if (!a->counter)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t k = 0; k < area->blocks; k++)
         AS_TRY(as_clone_count(a, area->block[k], a->p->block[area->block[k]].start, AS_PATCH_RUNS,
                               &a->counter[k]));
@@ -358,7 +357,7 @@ int as_patch_clone_make(const struct as_patch_clone *clone, struct as_patch_temp
 {
     struct as_clone_assembly a = {.clone = clone, .p = clone->area->code->program};
     a.label = as_calloc(clone->area->blocks + 1, sizeof *a.label);
-    int rc = a.label ? prepare_counts(&a) : ASSAY_ERR_NOMEM;
+    int rc = a.label ? prepare_counts(&a) : AS_ERR_NOMEM;
     if (rc == 0)
         rc = assemble(&a, out, at);
     if (rc == 0 && !a.refusal)

@@ -17,10 +17,10 @@ enum { NAMED_MOST = 6 };   /* registers, and those of one more instruction: two 
 
 /* ---- Operands ------------------------------------------------------------------------------- */
 
-static bool is_narrow_address(const struct as_clone_assembly *a, const struct assay_insn *insn)
+static bool is_narrow_address(const struct as_clone_assembly *a, const struct as_insn *insn)
 {
     uint64_t have_b;
-    const uint8_t *bytes = assay_object_bytes(a->p->object, insn->address, &have_b);
+    const uint8_t *bytes = as_object_bytes(a->p->object, insn->address, &have_b);
     for (unsigned i = 0; bytes && i < insn->length && i < have_b; i++) {
         if (bytes[i] == 0x67)
             return true;
@@ -32,35 +32,35 @@ static bool is_narrow_address(const struct as_clone_assembly *a, const struct as
 
 /* Accesses of an instruction that are recorded: explicit ones, and those of string instructions.
  * The stack that push, pop and call use is in the first level nearly always. */
-static int recorded_memory(const struct as_clone_assembly *a, const struct assay_insn *insn,
-                           struct assay_memory out[2])
+static int recorded_memory(const struct as_clone_assembly *a, const struct as_insn *insn,
+                           struct as_memory out[2])
 {
     const unsigned class = as_form_of(insn)->insn_class;
-    if (class == ASSAY_CLASS_NOP || class == ASSAY_CLASS_CACHE)
+    if (class == AS_CLASS_NOP || class == AS_CLASS_CACHE)
         return 0;
-    const int n = assay_insn_memory(&a->p->code, insn, out);
+    const int n = as_insn_memory(&a->p->code, insn, out);
     int kept = 0;
     for (int i = 0; i < n; i++) {
-        const bool is_string = class == ASSAY_CLASS_STRING;
-        const bool is_explicit = insn->bits & ASSAY_INSN_MEM && i == 0;
-        if ((is_string || is_explicit) && out[i].access & (ASSAY_ACCESS_READ | ASSAY_ACCESS_WRITE))
+        const bool is_string = class == AS_CLASS_STRING;
+        const bool is_explicit = insn->bits & AS_INSN_MEM && i == 0;
+        if ((is_string || is_explicit) && out[i].access & (AS_ACCESS_READ | AS_ACCESS_WRITE))
             out[kept++] = out[i];
     }
     return kept;
 }
 
-static bool is_recordable(const struct as_clone_assembly *a, const struct assay_insn *insn,
-                          const struct assay_memory *m)
+static bool is_recordable(const struct as_clone_assembly *a, const struct as_insn *insn,
+                          const struct as_memory *m)
 {
-    const bool known = m->base < 16 || m->base == ASSAY_REG_NONE || m->rip_relative;
-    return known && (m->index < 16 || m->index == ASSAY_REG_NONE) && m->segment == ASSAY_REG_NONE &&
+    const bool known = m->base < 16 || m->base == AS_REG_NONE || m->rip_relative;
+    return known && (m->index < 16 || m->index == AS_REG_NONE) && m->segment == AS_REG_NONE &&
            m->width_b > 0 && !is_narrow_address(a, insn);
 }
 
-static bool is_repeated(const struct assay_insn *insn)
+static bool is_repeated(const struct as_insn *insn)
 {
-    return as_form_of(insn)->insn_class == ASSAY_CLASS_STRING &&
-           as_form_of(insn)->traits & ASSAY_TRAIT_REP;
+    return as_form_of(insn)->insn_class == AS_CLASS_STRING &&
+           as_form_of(insn)->traits & AS_TRAIT_REP;
 }
 
 /* The word of the block with that value, added if need be; AS_ADDRESS_NONE: no space. */
@@ -80,8 +80,8 @@ static uint16_t word_of(struct as_address_block *b, const struct as_address_word
 }
 
 /* Adds an operand; `offset`, `step`: of its registers. False: no space. */
-static bool add_operand(struct as_address_block *b, const struct assay_insn *insn,
-                        const struct assay_memory *m, int64_t offset, int64_t step)
+static bool add_operand(struct as_address_block *b, const struct as_insn *insn,
+                        const struct as_memory *m, int64_t offset, int64_t step)
 {
     struct as_address_operand it = {.insn = insn->address,
                                     .offset = m->disp + offset,
@@ -90,8 +90,8 @@ static bool add_operand(struct as_address_block *b, const struct assay_insn *ins
                                     .word = AS_ADDRESS_NONE,
                                     .times = AS_ADDRESS_NONE,
                                     .access = m->access,
-                                    .streams = as_form_of(insn)->traits & ASSAY_TRAIT_NONTEMPORAL &&
-                                               m->access & ASSAY_ACCESS_WRITE};
+                                    .streams = as_form_of(insn)->traits & AS_TRAIT_NONTEMPORAL &&
+                                               m->access & AS_ACCESS_WRITE};
     const struct as_address_word word = {.base = m->base < 16 ? m->base : AS_PATCH_NONE,
                                          .index = m->index < 16 ? m->index : AS_PATCH_NONE,
                                          .scale = m->scale ? m->scale : 1,
@@ -116,7 +116,7 @@ static bool add_operand(struct as_address_block *b, const struct assay_insn *ins
 }
 
 static int note_missed(const struct as_clone_assembly *a, uint32_t block,
-                       const struct assay_insn *insn)
+                       const struct as_insn *insn)
 {
     struct as_patch_maker *m = a->clone->maker;
     return as_vec_push(&m->addresses.missed, (struct as_address_missed){
@@ -165,7 +165,7 @@ struct address_walk {
 static bool is_done_before(const struct address_walk *w, uint32_t step, uint32_t block,
                            uint32_t insn)
 {
-    const struct assay_block *b = &w->a->p->block[block];
+    const struct as_block *b = &w->a->p->block[block];
     if (step - b->first_insn < b->insns)
         return step < insn;
     const uint32_t from =
@@ -183,7 +183,7 @@ static bool add_step(const struct address_walk *w, unsigned reg, uint32_t block,
     if (!step->is_known)
         return false;
     *sum += times * step->by;
-    if (step->insn != ASSAY_NONE && is_done_before(w, step->insn, block, i))
+    if (step->insn != AS_NONE && is_done_before(w, step->insn, block, i))
         *before += times * step->by;
     return true;
 }
@@ -192,16 +192,16 @@ static bool add_step(const struct address_walk *w, unsigned reg, uint32_t block,
 static bool add_walked_block(struct address_walk *w, uint32_t block)
 {
     const struct as_clone_assembly *a = w->a;
-    const struct assay_block *b = &a->p->block[block];
+    const struct as_block *b = &a->p->block[block];
     for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++) {
-        const struct assay_insn *insn = &a->p->code.insn[i];
-        struct assay_memory memory[2];
+        const struct as_insn *insn = &a->p->code.insn[i];
+        struct as_memory memory[2];
         const int n = recorded_memory(a, insn, memory);
         for (int k = 0; k < n; k++) {
             int64_t before = 0, sum = 0;
             if (!is_recordable(a, insn, &memory[k]) ||
                 !as_patch_in_every_iteration(a->p, w->loop, NULL, block) ||
-                as_form_of(insn)->insn_class == ASSAY_CLASS_STRING ||
+                as_form_of(insn)->insn_class == AS_CLASS_STRING ||
                 !add_step(w, memory[k].base, block, i, 1, &before, &sum) ||
                 !add_step(w, memory[k].index, block, i, memory[k].scale, &before, &sum) ||
                 !add_operand(&w->block, insn, &memory[k], before, sum))
@@ -214,8 +214,8 @@ static bool add_walked_block(struct address_walk *w, uint32_t block)
 /* The accesses of the loop as a walk; false: it is none. */
 static bool fill_walk(struct address_walk *w)
 {
-    const struct assay_program *p = w->a->p;
-    const struct assay_loop *loop = &p->loop[w->loop];
+    const struct as_program *p = w->a->p;
+    const struct as_loop *loop = &p->loop[w->loop];
     as_patch_steps_of(w->a->clone->area->code, NULL, w->loop, p->loop_block + loop->first_block,
                       loop->blocks, w->step);
     if (!add_walked_block(w, loop->header))
@@ -228,19 +228,19 @@ static bool fill_walk(struct address_walk *w)
     return w->block.operands > 0;
 }
 
-/* The block that all ways out of the loop begin in; ASSAY_NONE: there are several. */
-static uint32_t only_exit(const struct assay_program *p, uint32_t loop)
+/* The block that all ways out of the loop begin in; AS_NONE: there are several. */
+static uint32_t only_exit(const struct as_program *p, uint32_t loop)
 {
-    const struct assay_loop *l = &p->loop[loop];
-    uint32_t exit = ASSAY_NONE;
+    const struct as_loop *l = &p->loop[loop];
+    uint32_t exit = AS_NONE;
     for (uint32_t k = 0; k < l->blocks; k++) {
         const uint32_t block = p->loop_block[l->first_block + k];
-        const struct assay_block *b = &p->block[block];
+        const struct as_block *b = &p->block[block];
         for (uint32_t e = b->first_succ; e < b->first_succ + b->succs; e++) {
-            if (assay_loop_holds(p, loop, p->succ[e].block) || exit == block)
+            if (as_loop_holds(p, loop, p->succ[e].block) || exit == block)
                 continue;
-            if (exit != ASSAY_NONE)
-                return ASSAY_NONE;
+            if (exit != AS_NONE)
+                return AS_NONE;
             exit = block;
         }
     }
@@ -251,16 +251,15 @@ static uint32_t only_exit(const struct assay_program *p, uint32_t loop)
 static bool find_walk_count(const struct as_clone_assembly *a, struct as_clone_tally *t,
                             uint32_t *more)
 {
-    const struct assay_program *p = a->p;
+    const struct as_program *p = a->p;
     const uint32_t exit = only_exit(p, t->loop);
     for (unsigned i = 0; i < t->n; i++) {
         const uint32_t block = a->clone->area->block[t->block[i]];
         const bool is_header = block == p->loop[t->loop].header;
         t->walk_reg = t->reg[i];
-        *more = !is_header && exit != ASSAY_NONE && !as_patch_dominates(p, block, exit);
-        if (is_header ||
-            (exit != ASSAY_NONE && as_patch_in_every_iteration(p, t->loop, NULL, exit) &&
-             as_patch_in_every_iteration(p, t->loop, NULL, block)))
+        *more = !is_header && exit != AS_NONE && !as_patch_dominates(p, block, exit);
+        if (is_header || (exit != AS_NONE && as_patch_in_every_iteration(p, t->loop, NULL, exit) &&
+                          as_patch_in_every_iteration(p, t->loop, NULL, block)))
             return true;
     }
     return false;
@@ -272,7 +271,7 @@ int as_clone_walk_find(struct as_clone_assembly *a, struct as_clone_tally *t)
     const struct as_address_place at = {.live = 0};
     unsigned scratch[2];
     uint32_t more;
-    t->walk = ASSAY_NONE;
+    t->walk = AS_NONE;
     if (!as_clone_records(a) || !find_walk_count(a, t, &more) || !fill_walk(&w) ||
         !as_address_choose_scratch(&w.block, &at, 2, scratch))
         return 0;
@@ -287,7 +286,7 @@ int as_clone_walk_enter(struct as_clone_assembly *a, const struct as_clone_tally
     struct address_walk w = {.a = a, .loop = t->loop};
     const struct as_address_place at = {
         .address = address, .live = as_live_at(a->clone->area->code, a->p->loop[t->loop].header)};
-    if (t->walk == ASSAY_NONE)
+    if (t->walk == AS_NONE)
         return 0;
     fill_walk(&w);
     return as_address_emit_record(a, &w.block, &at, t->walk, true);
@@ -301,10 +300,10 @@ struct address_registers {
     uint32_t unknown[16];
 };
 
-static void note_changes(const struct assay_insn *insn, struct address_registers *r)
+static void note_changes(const struct as_insn *insn, struct address_registers *r)
 {
-    struct assay_effects effects;
-    assay_insn_effects(insn, &effects);
+    struct as_effects effects;
+    as_insn_effects(insn, &effects);
     for (unsigned reg = 0; reg < 16; reg++) {
         uint8_t width_b = 0;
         if (!(effects.written.word[0] >> reg & 1))
@@ -317,10 +316,10 @@ static void note_changes(const struct assay_insn *insn, struct address_registers
     }
 }
 
-static bool ends_part(const struct assay_insn *insn)
+static bool ends_part(const struct as_insn *insn)
 {
     const unsigned class = as_form_of(insn)->insn_class;
-    return class == ASSAY_CLASS_CALL || class == ASSAY_CLASS_SYSCALL;
+    return class == AS_CLASS_CALL || class == AS_CLASS_SYSCALL;
 }
 
 /* Adds `times` the change of a register between the record and an access; false: not known. */
@@ -348,14 +347,14 @@ static bool is_count_known(const struct address_registers *at_access,
 static uint32_t fill_part(struct as_clone_assembly *a, uint32_t block, uint32_t from,
                           uint32_t place, bool notes, struct as_address_block *out, int *rc)
 {
-    const struct assay_block *b = &a->p->block[block];
+    const struct as_block *b = &a->p->block[block];
     struct address_registers r = {.by = {0}}, at_record = {.by = {0}};
     out->words = out->operands = 0;
     for (uint32_t i = from; i < place; i++)
         note_changes(&a->p->code.insn[i], &at_record);
     for (uint32_t i = from; i < b->first_insn + b->insns; i++) {
-        const struct assay_insn *insn = &a->p->code.insn[i];
-        struct assay_memory memory[2];
+        const struct as_insn *insn = &a->p->code.insn[i];
+        struct as_memory memory[2];
         const int n = recorded_memory(a, insn, memory);
         for (int k = 0; k < n; k++) {
             int64_t offset = 0;
@@ -381,7 +380,7 @@ static uint32_t fill_part(struct as_clone_assembly *a, uint32_t block, uint32_t 
 /* Returns the place with most accesses in one record; of equal ones where flags are dead. */
 static uint32_t best_place(struct as_clone_assembly *a, uint32_t block, uint32_t from)
 {
-    const struct assay_block *b = &a->p->block[block];
+    const struct as_block *b = &a->p->block[block];
     const uint32_t end = b->first_insn + b->insns;
     uint32_t best = from, most = 0;
     bool best_keeps = true;
@@ -405,13 +404,13 @@ static uint32_t best_place(struct as_clone_assembly *a, uint32_t block, uint32_t
 /* Returns the registers that instructions of the loop write, as bits. */
 static uint32_t written_registers(const struct as_clone_assembly *a, uint32_t loop)
 {
-    const struct assay_loop *l = &a->p->loop[loop];
+    const struct as_loop *l = &a->p->loop[loop];
     uint32_t written = 0;
     for (uint32_t k = 0; k < l->blocks; k++) {
-        const struct assay_block *b = &a->p->block[a->p->loop_block[l->first_block + k]];
+        const struct as_block *b = &a->p->block[a->p->loop_block[l->first_block + k]];
         for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++) {
-            struct assay_effects effects;
-            assay_insn_effects(&a->p->code.insn[i], &effects);
+            struct as_effects effects;
+            as_insn_effects(&a->p->code.insn[i], &effects);
             written |= (uint32_t)effects.written.word[0] & 0xffff;
         }
     }
@@ -425,7 +424,7 @@ int as_clone_addresses_at(struct as_clone_assembly *a, uint32_t block, uint32_t 
     struct as_address_block part;
     uint32_t number;
     int rc = 0;
-    if (!as_clone_records(a) || (t && t->walk != ASSAY_NONE))
+    if (!as_clone_records(a) || (t && t->walk != AS_NONE))
         return 0;
     if (i == a->next_record) {
         a->part_from = i;
@@ -434,7 +433,7 @@ int as_clone_addresses_at(struct as_clone_assembly *a, uint32_t block, uint32_t 
     if (i != a->part_place)
         return 0;
     a->next_record = fill_part(a, block, a->part_from, i, true, &part, &rc);
-    a->part_place = ASSAY_NONE;
+    a->part_place = AS_NONE;
     if (rc < 0 || part.operands == 0)
         return rc;
     struct as_address_place at = {.address = a->p->code.insn[i].address,

@@ -134,7 +134,7 @@ static int add_puts(struct as_patch_maker *m, const struct as_clone_part *part)
 
 static uint32_t original_b_of(const struct as_clone_assembly *a, const struct as_clone_part *part)
 {
-    const size_t insn = assay_code_find(&a->p->code, part->address);
+    const size_t insn = as_code_find(&a->p->code, part->address);
     return insn == SIZE_MAX ? part->length : a->p->code.insn[insn].length;
 }
 
@@ -143,7 +143,7 @@ int as_clone_emit(struct as_clone_assembly *a, struct as_patch_template *out)
     struct as_patch_maker *m = a->clone->maker;
     const uint64_t code = m->code.n;
     if (as_vec_reserve(&m->code, code + out->size_b + 64) < 0)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     m->code.n += (out->size_b + 15) & ~15ull;
     memset(m->code.at + code, 0x90, m->code.n - code);
     out->code = code;
@@ -177,13 +177,13 @@ uint32_t as_clone_place(const struct as_clone_assembly *a, uint64_t address)
 {
     for (size_t i = 0; i + 1 < a->part.n; i++) {
         const struct as_clone_part *part = &a->part.at[i];
-        const size_t insn = part->calls ? assay_code_find(&a->p->code, part->address) : SIZE_MAX;
+        const size_t insn = part->calls ? as_code_find(&a->p->code, part->address) : SIZE_MAX;
         if (insn != SIZE_MAX && part->address + a->p->code.insn[insn].length == address)
             return part[1].at;
     }
     as_vec_foreach (&a->tally, t)
-        if (t->entry != ASSAY_NONE && a->p->block[a->p->loop[t->loop].header].start == address)
+        if (t->entry != AS_NONE && a->p->block[a->p->loop[t->loop].header].start == address)
             return a->part.at[t->entry].at;
     const uint32_t k = as_patch_area_find(a->clone->area, address);
-    return k == ASSAY_NONE ? UINT32_MAX : a->part.at[a->label[k]].at;
+    return k == AS_NONE ? UINT32_MAX : a->part.at[a->label[k]].at;
 }

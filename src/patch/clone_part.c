@@ -34,7 +34,7 @@ void as_clone_restore_flags(struct as_clone_part *part)
 const struct as_clone_tally *as_clone_tally_around(const struct as_clone_assembly *a,
                                                    uint32_t block)
 {
-    for (size_t i = 0; block != ASSAY_NONE && i < a->tally.n; i++)
+    for (size_t i = 0; block != AS_NONE && i < a->tally.n; i++)
         if (a->p->block[block].loop == a->tally.at[i].loop)
             return &a->tally.at[i];
     return NULL;

@@ -14,7 +14,7 @@ static int emit_point_call(struct as_clone_assembly *a, uint64_t address, uint32
 {
     struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, address);
     if (!part)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     part->lowers = true;
     AS_CLONE_BYTES(part, 0x48, 0x8d, 0x64, 0x24, 0x80); /* lea rsp,[rsp-128] */
     AS_CLONE_BYTES(part, 0xe8, 0, 0, 0, 0);             /* call the agent */
@@ -37,7 +37,7 @@ size_t as_patch_point_find(const struct as_patch_points *points, uint64_t addres
                : SIZE_MAX;
 }
 
-int as_clone_point_at(struct as_clone_assembly *a, const struct assay_insn *insn, bool behind)
+int as_clone_point_at(struct as_clone_assembly *a, const struct as_insn *insn, bool behind)
 {
     const struct as_patch_points *points = a->clone->maker->wish.points;
     if (!points || !a->clone->measured)

@@ -17,7 +17,7 @@ int as_clone_count(struct as_clone_assembly *a, uint32_t block, uint64_t address
                                   .module = (uint32_t)m->module.n - 1,
                                   .counts = counts};
     for (uint32_t i = a->clone->inners; i-- > 0 && it.loop == UINT32_MAX;)
-        if (assay_loop_holds(a->p, a->clone->inner[i].loop, block))
+        if (as_loop_holds(a->p, a->clone->inner[i].loop, block))
             it.loop = a->clone->inner[i].number;
     *counter = m->counter.n;
     return as_vec_push(&m->counter, it);
@@ -103,7 +103,7 @@ static bool is_narrow(const uint8_t *bytes, unsigned n)
     return false;
 }
 
-int as_clone_probe(struct as_clone_assembly *a, uint32_t block, const struct assay_insn *insn,
+int as_clone_probe(struct as_clone_assembly *a, uint32_t block, const struct as_insn *insn,
                    const uint8_t *bytes, bool behind)
 {
     const struct as_amount it = as_amount_of(insn);
@@ -124,7 +124,7 @@ int as_clone_probe(struct as_clone_assembly *a, uint32_t block, const struct ass
     struct as_clone_part *part =
         as_clone_part_new(a, AS_CLONE_CODE, insn->address + (behind ? insn->length : 0));
     if (!part)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     emit_register_save(part, keep_flags);
     emit_lane_count(part, &it, counter, behind);
     emit_register_restore(part, keep_flags);

@@ -12,15 +12,14 @@ enum { JUMP_IF_EQUAL = 4, STACK = 4 };
  * branches often depend on this writer anyway, so it remains in all variants. */
 struct as_patch_slice as_patch_slice_find(const struct as_patch_area *area)
 {
-    struct as_patch_slice best = {.reg = AS_PATCH_NONE, .insn = ASSAY_NONE};
+    struct as_patch_slice best = {.reg = AS_PATCH_NONE, .insn = AS_NONE};
     struct as_patch_step step[16];
     as_patch_steps_find(area, step);
-    if (area->loop == ASSAY_NONE || as_live_at(area->code, area->header) & AS_LIVE_STATUS)
+    if (area->loop == AS_NONE || as_live_at(area->code, area->header) & AS_LIVE_STATUS)
         return best;
     for (unsigned r = 0; r < 16; r++)
-        if (r != STACK && step[r].insn != ASSAY_NONE && step[r].by != 0 &&
-            step[r].by >= INT32_MIN && step[r].by <= INT32_MAX &&
-            (best.insn == ASSAY_NONE || step[r].insn > best.insn))
+        if (r != STACK && step[r].insn != AS_NONE && step[r].by != 0 && step[r].by >= INT32_MIN &&
+            step[r].by <= INT32_MAX && (best.insn == AS_NONE || step[r].insn > best.insn))
             best = (struct as_patch_slice){(uint8_t)r, step[r].width_b, step[r].insn, step[r].by};
     return best;
 }
@@ -48,7 +47,7 @@ int as_clone_slice(struct as_clone_assembly *a, uint32_t block)
         return 0;
     struct as_clone_part *part = emit_limit_compare(a, address);
     if (!part)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     if (a->clone->variant) {
         AS_CLONE_BYTES(part, 0x0f, 0x80 | JUMP_IF_EQUAL, 0, 0, 0, 0);
         part->fix[part->fixes++] = as_clone_fix(AS_PATCH_TO_AGENT, 0, part->length - 4u, 4);
@@ -57,7 +56,7 @@ int as_clone_slice(struct as_clone_assembly *a, uint32_t block)
     AS_TRY(as_clone_find_way_again(a, block, &label));
     part = as_clone_part_new(a, AS_CLONE_BRANCH, address);
     if (!part)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     part->condition = JUMP_IF_EQUAL;
     part->label = label;
     part->wide = true;

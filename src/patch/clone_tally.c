@@ -16,26 +16,26 @@ enum {
 /* ---- Choice of loops
  * -------------------------------------------------------------------------- */
 
-static uint32_t general_of(struct assay_regset set)
+static uint32_t general_of(struct as_regset set)
 {
     return (uint32_t)(set.word[0] & 0xffff);
 }
 
 /* Returns true if control continues after the instruction or at its direct target, and no other
  * code sees the registers. */
-static bool stays_inside(const struct assay_insn *insn)
+static bool stays_inside(const struct as_insn *insn)
 {
     uint64_t target;
     switch (as_form_of(insn)->insn_class) {
-    case ASSAY_CLASS_CALL:
-    case ASSAY_CLASS_RETURN:
-    case ASSAY_CLASS_SYSCALL:
-    case ASSAY_CLASS_SYSTEM:
-    case ASSAY_CLASS_TRAP:
-    case ASSAY_CLASS_INVALID:
+    case AS_CLASS_CALL:
+    case AS_CLASS_RETURN:
+    case AS_CLASS_SYSCALL:
+    case AS_CLASS_SYSTEM:
+    case AS_CLASS_TRAP:
+    case AS_CLASS_INVALID:
         return false;
-    case ASSAY_CLASS_JUMP:
-        return assay_insn_target(insn, &target);
+    case AS_CLASS_JUMP:
+        return as_insn_target(insn, &target);
     default:
         return true;
     }
@@ -43,21 +43,21 @@ static bool stays_inside(const struct assay_insn *insn)
 
 /* Adds the registers that `block` names to *used. Returns false if the loop cannot have counters in
  * registers. */
-static bool note_block(const struct assay_program *p, const struct assay_block *b, uint32_t *used)
+static bool note_block(const struct as_program *p, const struct as_block *b, uint32_t *used)
 {
-    if (b->bits & (ASSAY_BLOCK_LANDING | ASSAY_BLOCK_UNRESOLVED | ASSAY_BLOCK_NORETURN))
+    if (b->bits & (AS_BLOCK_LANDING | AS_BLOCK_UNRESOLVED | AS_BLOCK_NORETURN))
         return false;
     for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++) {
-        struct assay_effects effects;
+        struct as_effects effects;
         if (!stays_inside(&p->code.insn[i]))
             return false;
-        assay_insn_effects(&p->code.insn[i], &effects);
+        as_insn_effects(&p->code.insn[i], &effects);
         *used |= general_of(effects.read) | general_of(effects.written);
     }
     return true;
 }
 
-static bool has_place(const struct as_patch_area *area, const struct assay_block *b)
+static bool has_place(const struct as_patch_area *area, const struct as_block *b)
 {
     as_vec_foreach (&area->place, place)
         if (place->address - b->start < b->size_b)
@@ -69,20 +69,20 @@ static bool has_place(const struct as_patch_area *area, const struct assay_block
  * loop names. */
 static bool can_tally(const struct as_patch_area *area, uint32_t loop, uint32_t *used)
 {
-    const struct assay_program *p = area->code->program;
-    const struct assay_loop *l = &p->loop[loop];
+    const struct as_program *p = area->code->program;
+    const struct as_loop *l = &p->loop[loop];
     *used = 0;
-    if ((l->level != ASSAY_LEVEL_INNERMOST && l->level != ASSAY_LEVEL_SINGLE) ||
-        l->bits & (ASSAY_LOOP_IRREDUCIBLE | ASSAY_LOOP_UNREACHED | ASSAY_LOOP_UNRESOLVED))
+    if ((l->level != AS_LEVEL_INNERMOST && l->level != AS_LEVEL_SINGLE) ||
+        l->bits & (AS_LOOP_IRREDUCIBLE | AS_LOOP_UNREACHED | AS_LOOP_UNRESOLVED))
         return false;
     for (uint32_t k = 0; k < l->blocks; k++) {
         const uint32_t block = p->loop_block[l->first_block + k];
-        const struct assay_block *b = &p->block[block];
+        const struct as_block *b = &p->block[block];
         if (!as_patch_area_holds(area, block) || !note_block(p, b, used) ||
             (block != l->header && has_place(area, b)))
             return false;
         for (uint32_t e = b->first_pred; block != l->header && e < b->first_pred + b->preds; e++)
-            if (!assay_loop_holds(p, loop, p->pred[e].block))
+            if (!as_loop_holds(p, loop, p->pred[e].block))
                 return false;
     }
     return true;
@@ -94,7 +94,7 @@ static void assign(const struct as_clone_assembly *a, uint32_t regs, struct as_c
     const struct as_patch_area *area = a->clone->area;
     unsigned reg = 0;
     for (uint32_t k = 0; k < area->blocks; k++) {
-        bool has = !a->counted.is[k] || !assay_loop_holds(a->p, t->loop, area->block[k]);
+        bool has = !a->counted.is[k] || !as_loop_holds(a->p, t->loop, area->block[k]);
         for (unsigned i = 0; i < t->n; i++)
             has |= t->block[i] == k;
         while (reg < 16 && !(regs >> reg & 1))
@@ -113,7 +113,7 @@ static bool is_needed(const struct as_clone_assembly *a, const struct as_clone_t
     const struct as_patch_area *area = a->clone->area;
     uint32_t n = 0;
     for (uint32_t k = 0; k < area->blocks; k++)
-        n += a->counted.is[k] && assay_loop_holds(a->p, t->loop, area->block[k]);
+        n += a->counted.is[k] && as_loop_holds(a->p, t->loop, area->block[k]);
     return t->n < n;
 }
 
@@ -143,7 +143,7 @@ static void choose_cursor(const struct as_clone_assembly *a, uint32_t used,
     const uint32_t header = a->p->loop[t->loop].header;
     uint32_t unnamed = ~used & 0xfffe & ~(uint32_t)AS_LIVE_STACK & ~(1u << 12);
     t->cursor = AS_PATCH_NONE;
-    if (!as_clone_records(a) || t->walk != ASSAY_NONE)
+    if (!as_clone_records(a) || t->walk != AS_NONE)
         return;
     for (unsigned i = 0; i < t->n; i++)
         unnamed &= ~(1u << t->reg[i]);
@@ -157,9 +157,9 @@ static void choose_cursor(const struct as_clone_assembly *a, uint32_t used,
 int as_clone_tallies_find(struct as_clone_assembly *a)
 {
     const struct as_patch_area *area = a->clone->area;
-    const struct assay_body *body = &a->p->body[area->body];
+    const struct as_body *body = &a->p->body[area->body];
     for (uint32_t l = body->first_loop; l < body->first_loop + body->loops; l++) {
-        struct as_clone_tally it = {.loop = l, .entry = ASSAY_NONE};
+        struct as_clone_tally it = {.loop = l, .entry = AS_NONE};
         uint32_t used;
         if (!can_tally(area, l, &used))
             continue;
@@ -206,7 +206,7 @@ static int move_stack(struct as_clone_assembly *a, uint64_t address, bool down)
 {
     struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, address);
     if (!part)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     if (down)
         AS_CLONE_BYTES(part, 0x48, 0x8d, 0x64, 0x24, 0x80); /* lea rsp,[rsp-128] */
     else
@@ -221,7 +221,7 @@ static int move_register(struct as_clone_assembly *a, uint64_t address, unsigned
 {
     struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, address);
     if (!part)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     if (reg > 7)
         AS_CLONE_BYTES(part, 0x41);
     AS_CLONE_BYTES(part, (uint8_t)(opcode | (reg & 7)));
@@ -236,7 +236,7 @@ static int mark_open(struct as_clone_assembly *a, const struct as_clone_tally *t
 {
     struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, address);
     if (!part)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     AS_CLONE_BYTES(part, 0x65, 0x48, 0xc7, 0x04, 0x25, 0, 0, 0, 0, open, 0, 0, 0);
     part->fix[part->fixes++] = (struct as_patch_reloc){t->open, 5, AS_PATCH_TO_COUNTER, 0};
     return 0; /* mov qword gs:[counter],open */
@@ -254,7 +254,7 @@ static int enter_loop(struct as_clone_assembly *a, const struct as_clone_tally *
     AS_TRY(as_clone_cursor_enter(a, t, address));
     struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, address);
     if (!part)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (unsigned i = 0; i < t->n; i++) {
         if (t->reg[i] > 7)
             AS_CLONE_BYTES(part, 0x41);
@@ -268,7 +268,7 @@ static int leave_loop(struct as_clone_assembly *a, const struct as_clone_tally *
 {
     struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, address);
     if (!part)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     if (keep_flags)
         as_clone_save_flags(part, as_clone_tally_pushes(t) == 0);
     for (unsigned i = 0; i < t->n; i++) { /* add gs:[counter],r64 */
@@ -309,13 +309,13 @@ static int add_entry(struct as_clone_assembly *a, struct as_clone_tally *t, uint
     a->depth_b = 0;
     struct as_clone_part *pad = as_clone_part_new(a, AS_CLONE_PAD, address);
     if (!pad)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     pad->label = k;
     t->entry = (uint32_t)a->part.n;
     AS_TRY(enter_loop(a, t, address));
     struct as_clone_part *jump = as_clone_part_new(a, AS_CLONE_BRANCH, address);
     if (!jump)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     jump->condition = AS_CLONE_ALWAYS;
     jump->label = k;
     return 0;
@@ -325,7 +325,7 @@ int as_clone_tally_entries(struct as_clone_assembly *a)
 {
     const struct as_patch_area *area = a->clone->area;
     as_vec_foreach (&a->tally, t) {
-        const struct assay_block *header = &a->p->block[a->p->loop[t->loop].header];
+        const struct as_block *header = &a->p->block[a->p->loop[t->loop].header];
         if (has_place(area, header))
             AS_TRY(add_entry(a, t, as_patch_area_find(area, header->start)));
     }

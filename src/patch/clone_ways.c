@@ -20,7 +20,7 @@ static int add_event(struct as_clone_assembly *a, struct as_patch_edge *edge, ui
                       ? 0
                       : as_patch_induction_add(a->p, it->loop, &it->induction, from);
         if (loop->exits == UINT16_MAX)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
         event.exit = (uint16_t)loop->exits++;
         leave.exit.add = add < 0 ? UINT64_MAX : (uint64_t)add;
         AS_TRY(as_vec_push(&m->pending, leave));
@@ -32,7 +32,7 @@ static int add_event(struct as_clone_assembly *a, struct as_patch_edge *edge, ui
 
 static bool is_block_of_loop(const struct as_clone_assembly *a, uint32_t loop, uint32_t block)
 {
-    return block != ASSAY_NONE && assay_loop_holds(a->p, loop, block);
+    return block != AS_NONE && as_loop_holds(a->p, loop, block);
 }
 
 /* A target that is unknown counts as if everything is live. */
@@ -40,13 +40,13 @@ uint32_t as_clone_live(const struct as_clone_assembly *a, uint64_t target)
 {
     const struct as_patch_code *code = a->clone->area->code;
     const uint32_t block = as_patch_block_at(code, target);
-    return block != ASSAY_NONE && a->p->block[block].start == target &&
+    return block != AS_NONE && a->p->block[block].start == target &&
                    a->p->block[block].body == code->live_body
                ? as_live_at(code, block)
                : AS_LIVE_ALL;
 }
 
-/* Adds the events between blocks `from` and `to`; ASSAY_NONE means outside. Inner loops are left
+/* Adds the events between blocks `from` and `to`; AS_NONE means outside. Inner loops are left
  * before outer ones. Then outer loops are entered before inner ones. */
 static int add_events(struct as_clone_assembly *a, uint32_t from, uint32_t to, uint64_t target,
                       struct as_patch_edge *edge)
@@ -84,13 +84,12 @@ int as_clone_find_way(struct as_clone_assembly *a, uint32_t from, uint64_t addre
 {
     struct as_patch_maker *m = a->clone->maker;
     const uint32_t to = as_patch_area_find(a->clone->area, target);
-    struct as_patch_edge edge = {.target = target, .inside = to != ASSAY_NONE};
-    struct as_clone_way way = {target, ASSAY_NONE, to, 0, address, from};
+    struct as_patch_edge edge = {.target = target, .inside = to != AS_NONE};
+    struct as_clone_way way = {target, AS_NONE, to, 0, address, from};
     if (as_clone_is_timed(a))
-        AS_TRY(
-            add_events(a, from, to == ASSAY_NONE ? to : a->clone->area->block[to], target, &edge));
+        AS_TRY(add_events(a, from, to == AS_NONE ? to : a->clone->area->block[to], target, &edge));
     *label = to;
-    if (to != ASSAY_NONE && edge.events == 0 &&
+    if (to != AS_NONE && edge.events == 0 &&
         !as_clone_tally_borders(a, from, a->clone->area->block[to]))
         return 0;
     if (edge.events) {
@@ -106,8 +105,8 @@ int as_clone_find_way_again(struct as_clone_assembly *a, uint32_t block, uint32_
     struct as_patch_maker *m = a->clone->maker;
     const uint64_t target = a->p->block[block].start;
     struct as_patch_edge edge = {.target = target};
-    const struct as_clone_way way = {target, (uint32_t)m->edge.n, ASSAY_NONE, 0, target, block};
-    AS_TRY(add_events(a, block, ASSAY_NONE, target, &edge));
+    const struct as_clone_way way = {target, (uint32_t)m->edge.n, AS_NONE, 0, target, block};
+    AS_TRY(add_events(a, block, AS_NONE, target, &edge));
     AS_TRY(as_vec_push(&m->edge, edge));
     *label = AS_CLONE_TO_WAY | (uint32_t)a->way.n;
     return as_vec_push(&a->way, way);
@@ -116,7 +115,7 @@ int as_clone_find_way_again(struct as_clone_assembly *a, uint32_t block, uint32_
 /* ---- Into the clone ----------------------------------------------------------------------- */
 
 /* Returns true if control from `x` and `y` to any block leaves and enters the same loops.
- * ASSAY_NONE means outside. */
+ * AS_NONE means outside. */
 static bool are_alike(const struct as_clone_assembly *a, uint32_t x, uint32_t y)
 {
     for (uint32_t i = 0; i < a->clone->inners; i++)
@@ -128,31 +127,31 @@ static bool are_alike(const struct as_clone_assembly *a, uint32_t x, uint32_t y)
 
 /* Returns true if block `b` is as a target of calls and exceptions: their origins leave and enter
  * the same loops as control from `from`. */
-static bool comes_back_alike(const struct as_clone_assembly *a, const struct assay_block *b,
+static bool comes_back_alike(const struct as_clone_assembly *a, const struct as_block *b,
                              uint32_t from)
 {
     for (uint32_t e = b->first_pred; e < b->first_pred + b->preds; e++) {
         const unsigned kind = a->p->pred[e].kind;
-        if ((kind == ASSAY_EDGE_FALL || kind == ASSAY_EDGE_LANDING) &&
+        if ((kind == AS_EDGE_FALL || kind == AS_EDGE_LANDING) &&
             !are_alike(a, from, a->p->pred[e].block))
             return false;
     }
     return true;
 }
 
-/* Sets `*from` to the block from which control comes to an entry; ASSAY_NONE means outside. Sets
+/* Sets `*from` to the block from which control comes to an entry; AS_NONE means outside. Sets
  * the refusal if another way to the entry needs another measurement. */
 static void find_origin(struct as_clone_assembly *a, const struct as_patch_place *place,
                         uint32_t *from)
 {
     const struct as_patch_area *area = a->clone->area;
     const uint32_t to = area->block[as_patch_area_find(area, place->address)];
-    const struct assay_block *b = &a->p->block[to];
+    const struct as_block *b = &a->p->block[to];
     bool any = place->ways & AS_PATCH_WAY_ENTERS;
-    *from = any ? ASSAY_NONE : to;
+    *from = any ? AS_NONE : to;
     for (uint32_t e = b->first_pred; e < b->first_pred + b->preds; e++) {
         const uint32_t pred = a->p->pred[e].block;
-        if (a->p->pred[e].kind != ASSAY_EDGE_TABLE || !as_patch_area_holds(area, pred))
+        if (a->p->pred[e].kind != AS_EDGE_TABLE || !as_patch_area_holds(area, pred))
             continue;
         if (any && !are_alike(a, *from, pred))
             a->refusal = AS_PATCH_REFUSED_TABLE_LEAVES;
@@ -171,7 +170,7 @@ int as_clone_entries(struct as_clone_assembly *a, uint32_t *label)
     for (size_t i = 0; i < area->place.n; i++) {
         const struct as_patch_place *place = &area->place.at[i];
         uint32_t from;
-        label[i] = ASSAY_NONE;
+        label[i] = AS_NONE;
         if (!as_clone_is_timed(a) || !(place->ways & (AS_PATCH_WAY_ENTERS | AS_PATCH_WAY_TABLE)))
             continue;
         find_origin(a, place, &from);
@@ -183,11 +182,11 @@ int as_clone_entries(struct as_clone_assembly *a, uint32_t *label)
 
 bool as_clone_has_table_out(const struct as_clone_assembly *a, uint32_t block)
 {
-    const struct assay_block *b = &a->p->block[block];
+    const struct as_block *b = &a->p->block[block];
     for (uint32_t e = b->first_succ; e < b->first_succ + b->succs; e++)
-        if (a->p->succ[e].kind == ASSAY_EDGE_TABLE &&
+        if (a->p->succ[e].kind == AS_EDGE_TABLE &&
             !as_patch_area_holds(a->clone->area, a->p->succ[e].block) &&
-            !are_alike(a, block, ASSAY_NONE))
+            !are_alike(a, block, AS_NONE))
             return true;
     return false;
 }
@@ -196,7 +195,7 @@ void as_clone_offsets(struct as_clone_assembly *a, uint32_t *at)
 {
     const struct as_patch_area *area = a->clone->area;
     for (size_t i = 0; i < area->place.n; i++) {
-        at[i] = at[i] != ASSAY_NONE && at[i] & AS_CLONE_TO_WAY
+        at[i] = at[i] != AS_NONE && at[i] & AS_CLONE_TO_WAY
                     ? a->part.at[a->way.at[at[i] & ~AS_CLONE_TO_WAY].part].at
                     : as_clone_place(a, area->place.at[i].address);
         if (at[i] == UINT32_MAX)
@@ -209,16 +208,16 @@ void as_clone_offsets(struct as_clone_assembly *a, uint32_t *at)
 /* Adds the code of a way, then its jump. */
 static int add_island(struct as_clone_assembly *a, struct as_clone_way *way)
 {
-    const uint32_t to = way->to == ASSAY_NONE ? ASSAY_NONE : a->clone->area->block[way->to];
+    const uint32_t to = way->to == AS_NONE ? AS_NONE : a->clone->area->block[way->to];
     way->part = (uint32_t)a->part.n;
     a->depth_b = 0;
     if (as_clone_tally_borders(a, way->block, to))
         AS_TRY(as_clone_tally_cross(a, way->block, to, way->target, way->from));
-    const bool stays = to != ASSAY_NONE && way->edge == ASSAY_NONE;
+    const bool stays = to != AS_NONE && way->edge == AS_NONE;
     struct as_clone_part *part =
         as_clone_part_new(a, stays ? AS_CLONE_BRANCH : AS_CLONE_ISLAND, way->from);
     if (!part)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     if (stays) {
         part->condition = AS_CLONE_ALWAYS;
         part->label = way->to;
@@ -227,7 +226,7 @@ static int add_island(struct as_clone_assembly *a, struct as_clone_way *way)
     part->code[0] = 0xe9;
     part->length = 5;
     part->fix[part->fixes++] = a->clone->variant ? as_clone_fix(AS_PATCH_TO_AGENT, 0, 1, 4)
-                               : way->edge == ASSAY_NONE
+                               : way->edge == AS_NONE
                                    ? as_clone_fix(AS_PATCH_TO_MODULE, way->target, 1, 4)
                                    : as_clone_fix(AS_PATCH_TO_EDGE, way->edge, 1, 4);
     return 0;

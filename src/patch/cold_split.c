@@ -12,21 +12,21 @@
 
 enum { COLD_HARD = 1, COLD_FROM = 2, COLD_BACK = 4 };
 
-static bool is_hard(const struct assay_program *p, const struct assay_block *b)
+static bool is_hard(const struct as_program *p, const struct as_block *b)
 {
     for (uint32_t e = b->first_succ; e < b->first_succ + b->succs; e++)
-        if (p->succ[e].kind == ASSAY_EDGE_TABLE || p->succ[e].kind == ASSAY_EDGE_LANDING)
+        if (p->succ[e].kind == AS_EDGE_TABLE || p->succ[e].kind == AS_EDGE_LANDING)
             return true;
     for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++)
-        if (as_form_of(&p->code.insn[i])->insn_class == ASSAY_CLASS_CALL)
+        if (as_form_of(&p->code.insn[i])->insn_class == AS_CLASS_CALL)
             return true;
-    return b->bits & ASSAY_BLOCK_LANDING;
+    return b->bits & AS_BLOCK_LANDING;
 }
 
 static uint32_t area_number(const struct as_patch_area *area, uint32_t block)
 {
     const uint32_t k = as_patch_area_find(area, area->code->program->block[block].start);
-    return k != ASSAY_NONE && area->block[k] == block ? k : ASSAY_NONE;
+    return k != AS_NONE && area->block[k] == block ? k : AS_NONE;
 }
 
 /* Marks with `bit` the blocks that the header reaches without a hard block. For COLD_BACK it marks
@@ -34,16 +34,16 @@ static uint32_t area_number(const struct as_patch_area *area, uint32_t block)
 static void spread_marks(const struct as_patch_area *area, uint8_t *state, uint32_t *stack,
                          uint8_t bit)
 {
-    const struct assay_program *p = area->code->program;
+    const struct as_program *p = area->code->program;
     const bool back = bit == COLD_BACK;
     uint32_t n = 0;
     stack[n++] = area_number(area, area->header);
     while (n) {
-        const struct assay_block *b = &p->block[area->block[stack[--n]]];
-        const struct assay_edge *edge = back ? p->pred + b->first_pred : p->succ + b->first_succ;
+        const struct as_block *b = &p->block[area->block[stack[--n]]];
+        const struct as_edge *edge = back ? p->pred + b->first_pred : p->succ + b->first_succ;
         for (uint32_t e = 0; e < (back ? b->preds : b->succs); e++) {
             const uint32_t k = area_number(area, edge[e].block);
-            if (k == ASSAY_NONE || state[k] & (COLD_HARD | bit))
+            if (k == AS_NONE || state[k] & (COLD_HARD | bit))
                 continue;
             state[k] |= bit;
             stack[n++] = k;
@@ -55,12 +55,12 @@ static void spread_marks(const struct as_patch_area *area, uint8_t *state, uint3
  * remain, or if the header does not. */
 static bool choose_blocks(struct as_patch_area *area, uint8_t *state, uint32_t *stack)
 {
-    const struct assay_program *p = area->code->program;
+    const struct as_program *p = area->code->program;
     const uint32_t header = area_number(area, area->header);
     uint32_t n = 0;
     for (uint32_t k = 0; k < area->blocks; k++)
         state[k] = is_hard(p, &p->block[area->block[k]]) ? COLD_HARD : 0;
-    if (header == ASSAY_NONE || state[header] & COLD_HARD)
+    if (header == AS_NONE || state[header] & COLD_HARD)
         return false;
     spread_marks(area, state, stack, COLD_FROM);
     spread_marks(area, state, stack, COLD_BACK);
@@ -77,7 +77,7 @@ int as_patch_area_cool(struct as_patch_area *area)
 {
     uint8_t *state = as_calloc((size_t)area->blocks + 1, sizeof *state);
     uint32_t *stack = as_calloc((size_t)area->blocks + 1, sizeof *stack);
-    int rc = state && stack ? 0 : ASSAY_ERR_NOMEM;
+    int rc = state && stack ? 0 : AS_ERR_NOMEM;
     if (rc == 0 && choose_blocks(area, state, stack)) {
         area->block = area->own = stack;
         area->is_cooled = true;
@@ -90,6 +90,6 @@ int as_patch_area_cool(struct as_patch_area *area)
 
 bool as_patch_area_leaves_code(const struct as_patch_area *area)
 {
-    const struct assay_block *header = &area->code->program->block[area->header];
+    const struct as_block *header = &area->code->program->block[area->header];
     return area->place.n == 1 && !area->place.at[0].hop && header->size_b >= AS_PATCH_JUMP_B;
 }

@@ -51,14 +51,14 @@ static void add_way(struct graph *g, uint32_t from, uint32_t to)
 }
 
 /* Returns true if control may leave the block or enter after it other than along its edges. */
-static bool may_leave(const struct assay_program *p, const struct assay_block *b)
+static bool may_leave(const struct as_program *p, const struct as_block *b)
 {
-    if (b->succs == 0 || b->bits & (ASSAY_BLOCK_RETURN | ASSAY_BLOCK_TAILCALL |
-                                    ASSAY_BLOCK_UNRESOLVED | ASSAY_BLOCK_NORETURN))
+    if (b->succs == 0 ||
+        b->bits & (AS_BLOCK_RETURN | AS_BLOCK_TAILCALL | AS_BLOCK_UNRESOLVED | AS_BLOCK_NORETURN))
         return true;
     for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++) {
         const unsigned kind = as_form_of(&p->code.insn[i])->insn_class;
-        if (kind == ASSAY_CLASS_CALL || kind == ASSAY_CLASS_SYSCALL || kind == ASSAY_CLASS_TRAP)
+        if (kind == AS_CLASS_CALL || kind == AS_CLASS_SYSCALL || kind == AS_CLASS_TRAP)
             return true;
     }
     return false;
@@ -67,16 +67,16 @@ static bool may_leave(const struct assay_program *p, const struct assay_block *b
 static void add_ways(struct graph *g)
 {
     const struct as_patch_area *area = g->area;
-    const struct assay_program *p = area->code->program;
+    const struct as_program *p = area->code->program;
     for (uint32_t k = 0; k < g->n; k++) {
-        const struct assay_block *b = &p->block[area->block[k]];
+        const struct as_block *b = &p->block[area->block[k]];
         if (may_leave(p, b))
             add_way(g, k, g->n);
-        if (as_patch_area_enters(area, b->start) || b->bits & ASSAY_BLOCK_LANDING)
+        if (as_patch_area_enters(area, b->start) || b->bits & AS_BLOCK_LANDING)
             add_way(g, g->n, k);
         for (uint32_t e = b->first_succ; e < b->first_succ + b->succs; e++) {
             const uint32_t to = as_patch_area_find(area, p->block[p->succ[e].block].start);
-            add_way(g, k, to == ASSAY_NONE ? g->n : to);
+            add_way(g, k, to == AS_NONE ? g->n : to);
         }
     }
 }
@@ -87,9 +87,9 @@ static void add_ways(struct graph *g)
  * several predecessors, then blocks with live flags. */
 static uint32_t weight_of(const struct graph *g, uint32_t k)
 {
-    const struct assay_program *p = g->area->code->program;
-    const struct assay_block *b = &p->block[g->area->block[k]];
-    const uint32_t depth = b->loop == ASSAY_NONE ? 0 : p->loop[b->loop].depth;
+    const struct as_program *p = g->area->code->program;
+    const struct as_block *b = &p->block[g->area->block[k]];
+    const uint32_t depth = b->loop == AS_NONE ? 0 : p->loop[b->loop].depth;
     const bool keeps_flags = as_live_at(g->area->code, g->area->block[k]) & AS_LIVE_STATUS;
     return 4 * depth + 2 * (b->preds > 1) + keeps_flags;
 }
@@ -111,7 +111,7 @@ static int grow_tree(struct graph *g)
 {
     struct as_sort_key *key = as_calloc(g->n + 1, sizeof *key);
     uint32_t *tree = as_calloc(2 * (size_t)g->n + 2, sizeof *tree);
-    int rc = key && tree ? 0 : ASSAY_ERR_NOMEM;
+    int rc = key && tree ? 0 : AS_ERR_NOMEM;
     for (uint32_t k = 0; rc == 0 && k < g->n; k++)
         key[k] = (struct as_sort_key){UINT32_MAX - weight_of(g, k), k};
     if (rc == 0)
@@ -137,7 +137,7 @@ static void hang_below(struct graph *g, uint32_t root, uint32_t *stack, const ui
     stack[n++] = root;
     while (n) {
         const uint32_t at = stack[--n];
-        for (uint32_t side = first[at]; side != ASSAY_NONE; side = next[side]) {
+        for (uint32_t side = first[at]; side != AS_NONE; side = next[side]) {
             const uint32_t to = find_class(g, side ^ 1);
             if (g->depth[to])
                 continue;
@@ -153,10 +153,10 @@ static int root_tree(struct graph *g)
     const size_t sides = 2 * (size_t)g->n + 2;
     uint32_t *first = as_calloc(3 * sides, sizeof *first);
     if (!first)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     uint32_t *next = first + sides, *stack = next + sides;
     for (uint32_t s = 0; s < sides; s++)
-        first[s] = ASSAY_NONE;
+        first[s] = AS_NONE;
     for (uint32_t s = 0; s < sides; s++) {
         if (!g->in_tree[s / 2])
             continue;
@@ -223,7 +223,7 @@ int as_patch_counted_find(const struct as_patch_area *area, struct as_patch_coun
     out->is = as_calloc(area->blocks + 1, sizeof *out->is);
     g.class = as_calloc(3 * sides, sizeof *g.class);
     g.in_tree = as_calloc(area->blocks + 1, sizeof *g.in_tree);
-    int rc = out->is && g.class && g.in_tree ? 0 : ASSAY_ERR_NOMEM;
+    int rc = out->is && g.class && g.in_tree ? 0 : AS_ERR_NOMEM;
     if (rc == 0) {
         g.up = g.class + sides;
         g.depth = g.up + sides;

@@ -18,16 +18,15 @@
 enum {
     AS_LIVE_FLAGS = 16,
     AS_LIVE_CARRY = 1 << AS_LIVE_FLAGS,
-    AS_LIVE_STATUS =
-        (ASSAY_FLAG_C | ASSAY_FLAG_P | ASSAY_FLAG_A | ASSAY_FLAG_Z | ASSAY_FLAG_S | ASSAY_FLAG_O)
-        << AS_LIVE_FLAGS,
+    AS_LIVE_STATUS = (AS_FLAG_C | AS_FLAG_P | AS_FLAG_A | AS_FLAG_Z | AS_FLAG_S | AS_FLAG_O)
+                     << AS_LIVE_FLAGS,
     AS_LIVE_STACK = 1 << 4,
     AS_LIVE_ALL = 0xffff | AS_LIVE_STATUS
 };
 
 /* The code of one module for which loops are planned. */
 struct as_patch_code {
-    const struct assay_program *program;
+    const struct as_program *program;
     const bool *wanted;
     /* Regions are whole bodies; no loop is measured separately. */
     bool bare;
@@ -38,7 +37,7 @@ struct as_patch_code {
     bool varies;
     bool nests;         /* VARY: outer loops are planned before inner ones */
     uint32_t *by_start; /* blocks of the program, sorted by address */
-    uint32_t live_body; /* body that `live` describes, or ASSAY_NONE */
+    uint32_t live_body; /* body that `live` describes, or AS_NONE */
     uint32_t *live;     /* per block of this body: live set at its start */
     uint32_t live_end;  /* live set at its returns */
     size_t live_room;
@@ -50,7 +49,7 @@ static inline bool as_patch_is_wanted(const struct as_patch_code *code, uint32_t
 }
 
 /* Finds the live set at the start of each block of `body` (code->live, by block minus first_block).
- * Unknown registers and flags count as live. Returns 0 or ASSAY_ERR_NOMEM. */
+ * Unknown registers and flags count as live. Returns 0 or AS_ERR_NOMEM. */
 int as_live_find(struct as_patch_code *code, uint32_t body);
 /* Returns the live set before instruction `insn` of the program in `block`. as_live_find was called
  * for its body. */
@@ -58,7 +57,7 @@ uint32_t as_live_before(const struct as_patch_code *code, uint32_t block, uint32
 /* Returns the live set at the start of a block. as_live_find was called for its body. */
 static inline uint32_t as_live_at(const struct as_patch_code *code, uint32_t block)
 {
-    const struct assay_program *p = code->program;
+    const struct as_program *p = code->program;
     return code->live[block - p->body[p->block[block].body].first_block];
 }
 
@@ -90,7 +89,7 @@ enum as_patch_way {
 struct as_patch_area {
     struct as_patch_code *code;
     uint32_t body;
-    uint32_t loop;         /* outermost loop; ASSAY_NONE: the whole body */
+    uint32_t loop;         /* outermost loop; AS_NONE: the whole body */
     uint32_t header;       /* block at which control enters */
     const uint32_t *block; /* sorted by address */
     uint32_t blocks;
@@ -101,7 +100,7 @@ struct as_patch_area {
 };
 
 /* Decides whether `loop` can be a clone and fills `out`; the caller calls as_patch_area_fini. Sets
- * *refusal to the reason, or 0. Returns 0 or ASSAY_ERR_NOMEM. */
+ * *refusal to the reason, or 0. Returns 0 or AS_ERR_NOMEM. */
 int as_patch_area_make(struct as_patch_code *code, uint32_t loop, struct as_patch_area *out,
                        unsigned *refusal);
 /* Does the same for all reached code of `body`. */
@@ -110,7 +109,7 @@ int as_patch_area_make_body(struct as_patch_code *code, uint32_t body, struct as
 void as_patch_area_fini(struct as_patch_area *area);
 /* Removes blocks with calls, and blocks that only lead to them, from the area of a loop. The area
  * does not change if no iteration is free of calls. The call precedes the search for entries.
- * Returns 0 or ASSAY_ERR_NOMEM. */
+ * Returns 0 or AS_ERR_NOMEM. */
 int as_patch_area_cool(struct as_patch_area *area);
 /* Returns true if the program's code of the loop can still run when the header has its jump. */
 bool as_patch_area_leaves_code(const struct as_patch_area *area);
@@ -121,9 +120,9 @@ unsigned as_patch_room_find(struct as_patch_area *area);
 /* Returns true if control comes from outside to the code at `address`. */
 bool as_patch_area_enters(const struct as_patch_area *area, uint64_t address);
 bool as_patch_area_holds(const struct as_patch_area *area, uint32_t block);
-/* Returns the index in `block` of the block that starts at `address`, or ASSAY_NONE. */
+/* Returns the index in `block` of the block that starts at `address`, or AS_NONE. */
 uint32_t as_patch_area_find(const struct as_patch_area *area, uint64_t address);
-/* Returns the block of the program that starts at or covers `address`, or ASSAY_NONE. */
+/* Returns the block of the program that starts at or covers `address`, or AS_NONE. */
 uint32_t as_patch_block_at(const struct as_patch_code *code, uint64_t address);
 
 /* ---- Trips ---------------------------------------------------------------------------------- */
@@ -137,15 +136,15 @@ struct as_patch_induction {
 
 /* Returns the register that shows how often the header of `loop` ran: one instruction adds a
  * constant to it per iteration. `reg` is AS_PATCH_NONE if there is none. */
-struct as_patch_induction as_patch_induction_find(const struct assay_program *p, uint32_t loop);
+struct as_patch_induction as_patch_induction_find(const struct as_program *p, uint32_t loop);
 /* Returns the difference between runs of the header and steps for an exit from block `from`: 0 or
  * 1. Returns -1 if it varies. */
-int as_patch_induction_add(const struct assay_program *p, uint32_t loop,
+int as_patch_induction_add(const struct as_program *p, uint32_t loop,
                            const struct as_patch_induction *it, uint32_t from);
 /* Returns true if control also enters `loop` at another block than its header. */
-bool as_patch_has_entries(const struct assay_program *p, uint32_t loop);
+bool as_patch_has_entries(const struct as_program *p, uint32_t loop);
 /* Sets `reg` to a register that is free in the whole `loop` and not in `taken`, or to
- * AS_PATCH_NONE. Returns 0 or ASSAY_ERR_NOMEM. */
+ * AS_PATCH_NONE. Returns 0 or AS_ERR_NOMEM. */
 int as_patch_tally_find(struct as_patch_code *code, uint32_t loop, uint32_t taken, uint8_t *reg);
 
 /* Change of a general register per iteration; `by` is 0 if nothing writes it. */
@@ -157,7 +156,7 @@ struct as_patch_step {
     uint8_t by_reg;
     uint8_t times;
     int64_t by;
-    uint32_t insn; /* instruction of the change; ASSAY_NONE: none */
+    uint32_t insn; /* instruction of the change; AS_NONE: none */
 };
 void as_patch_steps_find(const struct as_patch_area *area, struct as_patch_step out[16]);
 /* Does the same for `blocks` of a loop. `area` limits the iterations to those that it contains; it
@@ -166,14 +165,14 @@ void as_patch_steps_of(const struct as_patch_code *code, const struct as_patch_a
                        uint32_t loop, const uint32_t *block, uint32_t blocks,
                        struct as_patch_step out[16]);
 /* Returns true if every path to block `b` passes block `a`. */
-bool as_patch_dominates(const struct assay_program *p, uint32_t a, uint32_t b);
+bool as_patch_dominates(const struct as_program *p, uint32_t a, uint32_t b);
 /* Returns true if `block` runs exactly once in each iteration of `loop` except the last. `area`
  * limits the iterations to those that it contains; it may be NULL. */
-bool as_patch_in_every_iteration(const struct assay_program *p, uint32_t loop,
+bool as_patch_in_every_iteration(const struct as_program *p, uint32_t loop,
                                  const struct as_patch_area *area, uint32_t block);
 /* Returns the constant that `insn` adds to general register `reg`, and sets *width_b to the
  * register's bytes. Returns 0 for other instructions. */
-int64_t as_patch_step_of(const struct assay_insn *insn, unsigned reg, uint8_t *width_b);
+int64_t as_patch_step_of(const struct as_insn *insn, unsigned reg, uint8_t *width_b);
 
 /* Register that ends a slice: the loop is left at its header after a number of iterations. */
 struct as_patch_slice {
@@ -193,7 +192,7 @@ struct as_patch_counted {
     bool *is;                          /* the block has its own counter */
     AS_VEC(struct as_patch_term) term; /* derive the counts of the others */
 };
-/* Chooses the counted blocks. Returns 0 or ASSAY_ERR_NOMEM; the caller calls as_patch_counted_fini
+/* Chooses the counted blocks. Returns 0 or AS_ERR_NOMEM; the caller calls as_patch_counted_fini
  * in both cases. */
 int as_patch_counted_find(const struct as_patch_area *area, struct as_patch_counted *out);
 void as_patch_counted_fini(struct as_patch_counted *counted);
@@ -262,7 +261,7 @@ static inline bool as_patch_enters(const struct as_patch_clone *clone)
 
 /* Appends the clone of an area to the maker's tables. Sets `out`, and `at` to the offset of each
  * entry of the area. Sets *refusal if an instruction cannot be moved. Returns 0 or
- * ASSAY_ERR_NOMEM. */
+ * AS_ERR_NOMEM. */
 int as_patch_clone_make(const struct as_patch_clone *clone, struct as_patch_template *out,
                         uint32_t *at, unsigned *refusal);
 
@@ -280,9 +279,9 @@ struct as_patch_mark {
 struct as_patch_mark as_patch_mark_of(const struct as_patch_maker *m);
 void as_patch_go_back(struct as_patch_maker *m, const struct as_patch_mark *to);
 
-/* Plans `loop`, or `body` if `loop` is ASSAY_NONE, as one region. Sets the verdicts of its measured
+/* Plans `loop`, or `body` if `loop` is AS_NONE, as one region. Sets the verdicts of its measured
  * loops unless `verdict` is NULL. A refused region leaves the tables unchanged and sets *refusal.
- * Returns 0 or ASSAY_ERR_NOMEM. */
+ * Returns 0 or AS_ERR_NOMEM. */
 int as_patch_region_try(struct as_patch_maker *m, struct as_patch_code *code, uint32_t body,
                         uint32_t loop, struct as_patch_verdict *verdict, unsigned *refusal);
 

@@ -18,27 +18,27 @@ enum { HOLE_BEFORE = -126, HOLE_BEHIND = 129 }; /* offsets from the entry */
  * blocks is allowed too. */
 static bool is_ours(const struct as_patch_area *area, uint64_t address, bool padding)
 {
-    const struct assay_program *p = area->code->program;
+    const struct as_program *p = area->code->program;
     const uint32_t block = as_patch_block_at(area->code, address);
-    if (block != ASSAY_NONE)
+    if (block != AS_NONE)
         return as_patch_area_holds(area, block);
     /* Code outside of all blocks that is not padding may be reached in an unknown way. */
-    const size_t insn = padding ? assay_code_find(&p->code, address) : SIZE_MAX;
-    return insn != SIZE_MAX && as_form_of(&p->code.insn[insn])->insn_class == ASSAY_CLASS_NOP;
+    const size_t insn = padding ? as_code_find(&p->code, address) : SIZE_MAX;
+    return insn != SIZE_MAX && as_form_of(&p->code.insn[insn])->insn_class == AS_CLASS_NOP;
 }
 
 static bool is_in_call(const struct as_patch_area *area, uint64_t address)
 {
-    const struct assay_program *p = area->code->program;
-    const size_t insn = assay_code_find(&p->code, address);
-    return insn != SIZE_MAX && as_form_of(&p->code.insn[insn])->insn_class == ASSAY_CLASS_CALL;
+    const struct as_program *p = area->code->program;
+    const size_t insn = as_code_find(&p->code, address);
+    return insn != SIZE_MAX && as_form_of(&p->code.insn[insn])->insn_class == AS_CLASS_CALL;
 }
 
 /* Returns true if a jump may overwrite the `n` bytes at `address`. */
 static bool may_write(const struct as_patch_area *area, uint64_t address, unsigned n, bool padding)
 {
     uint64_t have_b = 0;
-    if (!assay_object_bytes(area->code->program->object, address, &have_b) || have_b < 8)
+    if (!as_object_bytes(area->code->program->object, address, &have_b) || have_b < 8)
         return false;
     for (uint64_t a = address; a < address + n; a++)
         if (!is_ours(area, a, padding) || is_in_call(area, a))

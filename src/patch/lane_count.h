@@ -26,6 +26,6 @@ struct as_amount {
     uint16_t lanes;    /* number of lanes with mask bits */
 };
 
-struct as_amount as_amount_of(const struct assay_insn *insn);
+struct as_amount as_amount_of(const struct as_insn *insn);
 
 #endif

@@ -17,13 +17,13 @@ enum {
 };
 
 struct flow {
-    const struct assay_program *p;
-    const struct assay_body *body;
+    const struct as_program *p;
+    const struct as_body *body;
     uint32_t at_return;
     uint32_t *use, *keep; /* per block */
 };
 
-static uint32_t registers(struct assay_regset set)
+static uint32_t registers(struct as_regset set)
 {
     return (uint32_t)(set.word[0] & 0xffff);
 }
@@ -35,20 +35,20 @@ static uint32_t status(unsigned flags)
 
 /* Returns the registers that the body overwrites without restoring them. A body that pushes such a
  * register may restore it, so the result is 0. */
-static uint32_t destroyed(const struct assay_program *p, const struct assay_body *body)
+static uint32_t destroyed(const struct as_program *p, const struct as_body *body)
 {
     uint32_t written = 0;
     for (uint32_t b = body->first_block; b < body->first_block + body->blocks; b++) {
-        const struct assay_block *block = &p->block[b];
+        const struct as_block *block = &p->block[b];
         for (uint32_t i = block->first_insn; i < block->first_insn + block->insns; i++) {
-            const struct assay_insn *insn = &p->code.insn[i];
-            const struct assay_form *form = as_form_of(insn);
-            struct assay_effects effects;
-            assay_insn_effects(insn, &effects);
-            if (form->insn_class != ASSAY_CLASS_CALL)
+            const struct as_insn *insn = &p->code.insn[i];
+            const struct as_form *form = as_form_of(insn);
+            struct as_effects effects;
+            as_insn_effects(insn, &effects);
+            if (form->insn_class != AS_CLASS_CALL)
                 written |= registers(effects.written);
             if (strncmp(form->mnemonic, "push", 4) == 0 && form->operands &&
-                form->operand[0].kind == ASSAY_OPERAND_REG &&
+                form->operand[0].kind == AS_OPERAND_REG &&
                 VOLATILE_ONLY >> (insn->reg[form->operand[0].slot] & 31) & 1)
                 return 0;
         }
@@ -56,23 +56,23 @@ static uint32_t destroyed(const struct assay_program *p, const struct assay_body
     return written & VOLATILE_ONLY;
 }
 
-static void step_back(const struct flow *f, const struct assay_insn *insn, uint32_t *use,
+static void step_back(const struct flow *f, const struct as_insn *insn, uint32_t *use,
                       uint32_t *keep)
 {
-    const struct assay_form *form = as_form_of(insn);
-    struct assay_effects e;
-    if (form->insn_class == ASSAY_CLASS_CALL || form->insn_class == ASSAY_CLASS_SYSCALL ||
-        form->insn_class == ASSAY_CLASS_INVALID || form->insn_class == ASSAY_CLASS_SYSTEM ||
-        form->insn_class == ASSAY_CLASS_TRAP) {
+    const struct as_form *form = as_form_of(insn);
+    struct as_effects e;
+    if (form->insn_class == AS_CLASS_CALL || form->insn_class == AS_CLASS_SYSCALL ||
+        form->insn_class == AS_CLASS_INVALID || form->insn_class == AS_CLASS_SYSTEM ||
+        form->insn_class == AS_CLASS_TRAP) {
         *use = AS_LIVE_ALL;
         return;
     }
-    if (form->insn_class == ASSAY_CLASS_RETURN) {
+    if (form->insn_class == AS_CLASS_RETURN) {
         *use = f->at_return;
         *keep = 0;
         return;
     }
-    assay_insn_effects(insn, &e);
+    as_insn_effects(insn, &e);
     const uint32_t sure = (registers(e.written) & ~registers(e.merged)) |
                           status(e.flags_written & ~(unsigned)e.flags_maybe);
     const uint32_t read = registers(e.read) | status(e.flags_read);
@@ -80,15 +80,15 @@ static void step_back(const struct flow *f, const struct assay_insn *insn, uint3
     *keep &= ~sure;
 }
 
-static bool leads_away(const struct assay_block *block)
+static bool leads_away(const struct as_block *block)
 {
-    return block->bits & (ASSAY_BLOCK_UNRESOLVED | ASSAY_BLOCK_TAILCALL) ||
-           (block->succs == 0 && !(block->bits & ASSAY_BLOCK_RETURN));
+    return block->bits & (AS_BLOCK_UNRESOLVED | AS_BLOCK_TAILCALL) ||
+           (block->succs == 0 && !(block->bits & AS_BLOCK_RETURN));
 }
 
 static void summarise_block(const struct flow *f, uint32_t b, uint32_t *use, uint32_t *keep)
 {
-    const struct assay_block *block = &f->p->block[b];
+    const struct as_block *block = &f->p->block[b];
     *use = leads_away(block) ? AS_LIVE_ALL : 0;
     *keep = AS_LIVE_ALL;
     for (uint32_t i = block->first_insn + block->insns; i-- > block->first_insn;)
@@ -99,7 +99,7 @@ static bool again(const struct flow *f, uint32_t *live)
 {
     bool changed = false;
     for (uint32_t k = f->body->blocks; k-- > 0;) {
-        const struct assay_block *block = &f->p->block[f->body->first_block + k];
+        const struct as_block *block = &f->p->block[f->body->first_block + k];
         uint32_t out = 0;
         for (uint32_t e = block->first_succ; e < block->first_succ + block->succs; e++)
             out |= live[f->p->succ[e].block - f->body->first_block];
@@ -119,7 +119,7 @@ int as_live_find(struct as_patch_code *code, uint32_t body)
     if (3 * n > code->live_room) {
         uint32_t *grown = as_realloc(code->live, 3 * n, sizeof *grown);
         if (!grown)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
         code->live = grown;
         code->live_room = 3 * n;
     }
@@ -138,8 +138,8 @@ int as_live_find(struct as_patch_code *code, uint32_t body)
 
 uint32_t as_live_before(const struct as_patch_code *code, uint32_t block, uint32_t insn)
 {
-    const struct assay_program *p = code->program;
-    const struct assay_block *b = &p->block[block];
+    const struct as_program *p = code->program;
+    const struct as_block *b = &p->block[block];
     const struct flow f = {p, &p->body[b->body], code->live_end, NULL, NULL};
     uint32_t live = leads_away(b) ? AS_LIVE_ALL : AS_LIVE_STACK, keep = 0;
     for (uint32_t e = b->first_succ; e < b->first_succ + b->succs; e++)

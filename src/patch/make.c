@@ -21,7 +21,7 @@ const char *as_patch_refusal_text(unsigned refusal)
 }
 
 int as_patch_maker_new(const struct as_patch_wish *wish, struct as_patch_maker **out,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     *out = as_calloc(1, sizeof **out);
     if (!*out)
@@ -72,13 +72,13 @@ struct nest_plan {
 static uint32_t around(const struct nest_plan *n, uint32_t loop)
 {
     const uint32_t parent = n->code->program->loop[loop].parent;
-    return parent == ASSAY_NONE ? n->end : parent;
+    return parent == AS_NONE ? n->end : parent;
 }
 
 static int try_in_nest(struct as_patch_maker *m, const struct nest_plan *n, uint32_t loop,
                        struct as_patch_verdict *verdict, unsigned *refusal)
 {
-    return as_patch_region_try(m, n->code, n->body, loop == n->end ? ASSAY_NONE : loop, verdict,
+    return as_patch_region_try(m, n->code, n->body, loop == n->end ? AS_NONE : loop, verdict,
                                refusal);
 }
 
@@ -135,7 +135,7 @@ static int plan_nest(struct as_patch_maker *m, struct nest_plan *n)
     }
     for (uint32_t l = n->first; l < n->end; l++) {
         const bool carries = n->state[l - n->first] & LARGER_CARRIES;
-        const bool waits = as_patch_is_wanted(n->code, l) && n->verdict[l].loop == ASSAY_NONE;
+        const bool waits = as_patch_is_wanted(n->code, l) && n->verdict[l].loop == AS_NONE;
         if (!waits && (!carries || is_in_planned(n, l)))
             continue;
         AS_TRY(try_in_nest(m, n, l, n->verdict, &refusal));
@@ -153,7 +153,7 @@ static int find_carrier(struct as_patch_maker *m, struct nest_plan *n, uint32_t 
 {
     const struct as_patch_mark before = as_patch_mark_of(m);
     unsigned refusal;
-    if (n->code->program->loop[loop].bits & ASSAY_LOOP_UNREACHED)
+    if (n->code->program->loop[loop].bits & AS_LOOP_UNREACHED)
         return 0; /* it is never measured */
     while (loop != n->end) {
         loop = around(n, loop);
@@ -176,10 +176,8 @@ static void begin_nest(struct nest_plan *n)
     for (uint32_t l = n->first; l < n->end; l++) {
         n->state[l - n->first] &= (uint8_t)~LARGER_PLANNED;
         if (as_patch_is_wanted(n->code, l))
-            n->verdict[l] = (struct as_patch_verdict){.asked = true,
-                                                      .loop = ASSAY_NONE,
-                                                      .induction = AS_PATCH_NONE,
-                                                      .tally = AS_PATCH_NONE};
+            n->verdict[l] = (struct as_patch_verdict){
+                .asked = true, .loop = AS_NONE, .induction = AS_PATCH_NONE, .tally = AS_PATCH_NONE};
     }
 }
 
@@ -203,12 +201,12 @@ static int plan_nests(struct as_patch_maker *m, struct nest_plan *n)
 
 /* ---- One module ----------------------------------------------------------------------------- */
 
-static int code_init(struct as_patch_code *code, const struct assay_program *p, const bool *wanted)
+static int code_init(struct as_patch_code *code, const struct as_program *p, const bool *wanted)
 {
     struct as_sort_key *key = as_calloc(p->block_n + 1, sizeof *key);
-    *code = (struct as_patch_code){.program = p, .wanted = wanted, .live_body = ASSAY_NONE};
+    *code = (struct as_patch_code){.program = p, .wanted = wanted, .live_body = AS_NONE};
     code->by_start = as_calloc(p->block_n + 1, sizeof *code->by_start);
-    int rc = key && code->by_start ? 0 : ASSAY_ERR_NOMEM;
+    int rc = key && code->by_start ? 0 : AS_ERR_NOMEM;
     for (uint32_t b = 0; rc == 0 && b < p->block_n; b++) {
         key[b] = (struct as_sort_key){p->block[b].start, b};
     }
@@ -226,13 +224,13 @@ static void code_fini(struct as_patch_code *code)
     as_free(code->live);
 }
 
-static int add_module(struct as_patch_maker *m, const struct assay_program *p)
+static int add_module(struct as_patch_maker *m, const struct as_program *p)
 {
-    const struct assay_object_info *info = assay_object_info(p->object);
-    const struct assay_segment *segment;
+    const struct as_object_info *info = as_object_info(p->object);
+    const struct as_segment *segment;
     struct as_patch_module module = {
         .path = m->text.n, .low = UINT64_MAX, .first_region = (uint32_t)m->region.n};
-    const size_t n = assay_object_segments(p->object, &segment), path_b = strlen(info->path) + 1;
+    const size_t n = as_object_segments(p->object, &segment), path_b = strlen(info->path) + 1;
     for (size_t i = 0; i < n; i++) {
         if (segment[i].type != 1) /* PT_LOAD */
             continue;
@@ -250,12 +248,12 @@ static int add_module(struct as_patch_maker *m, const struct assay_program *p)
 }
 
 /* Returns the refusal that applies to all loops of a file, or 0. */
-static unsigned file_refusal(const struct assay_program *p)
+static unsigned file_refusal(const struct as_program *p)
 {
-    const char *soname = assay_object_info(p->object)->soname;
-    const struct assay_section *section;
-    const struct assay_segment *segment;
-    size_t n = assay_object_sections(p->object, &section);
+    const char *soname = as_object_info(p->object)->soname;
+    const struct as_section *section;
+    const struct as_segment *segment;
+    size_t n = as_object_sections(p->object, &section);
     /* The loader runs before a clone has its environment. */
     if (soname && strncmp(soname, "ld-linux", 8) == 0)
         return AS_PATCH_REFUSED_LOADER;
@@ -267,7 +265,7 @@ static unsigned file_refusal(const struct assay_program *p)
         if (strstr(section[i].name, ".gopclntab"))
             return AS_PATCH_REFUSED_GO;
     }
-    n = assay_object_segments(p->object, &segment);
+    n = as_object_segments(p->object, &segment);
     for (size_t i = 0; i < n; i++)
         if (segment[i].type == 1 && segment[i].exec && segment[i].write)
             return AS_PATCH_REFUSED_WRITABLE;
@@ -277,14 +275,14 @@ static unsigned file_refusal(const struct assay_program *p)
 static int plan_body_loops(struct as_patch_maker *m, struct as_patch_code *code, uint32_t body,
                            struct as_patch_verdict *verdict)
 {
-    const struct assay_body *b = &code->program->body[body];
+    const struct as_body *b = &code->program->body[body];
     struct nest_plan n = {.code = code,
                           .verdict = verdict,
                           .body = body,
                           .first = b->first_loop,
                           .end = b->first_loop + b->loops,
                           .state = as_calloc((size_t)b->loops + 1, 1)};
-    const int rc = n.state ? plan_nests(m, &n) : ASSAY_ERR_NOMEM;
+    const int rc = n.state ? plan_nests(m, &n) : AS_ERR_NOMEM;
     as_free(n.state);
     return rc;
 }
@@ -292,7 +290,7 @@ static int plan_body_loops(struct as_patch_maker *m, struct as_patch_code *code,
 static int plan_loops(struct as_patch_maker *m, struct as_patch_code *code,
                       struct as_patch_verdict *verdict)
 {
-    const struct assay_program *p = code->program;
+    const struct as_program *p = code->program;
     const unsigned refusal = file_refusal(p);
     for (uint32_t l = 0; l < p->loop_n; l++) {
         if (!as_patch_is_wanted(code, l) || verdict[l].asked)
@@ -302,7 +300,7 @@ static int plan_loops(struct as_patch_maker *m, struct as_patch_code *code,
         else
             verdict[l] = (struct as_patch_verdict){.asked = true,
                                                    .refusal = (uint8_t)refusal,
-                                                   .loop = ASSAY_NONE,
+                                                   .loop = AS_NONE,
                                                    .induction = AS_PATCH_NONE,
                                                    .tally = AS_PATCH_NONE};
     }
@@ -313,21 +311,19 @@ static int plan_loops(struct as_patch_maker *m, struct as_patch_code *code,
 static int plan_bodies(struct as_patch_maker *m, struct as_patch_code *code,
                        const struct as_patch_bodies *bodies, struct as_patch_verdict *verdict)
 {
-    const struct assay_program *p = code->program;
+    const struct as_program *p = code->program;
     const unsigned of_file = file_refusal(p);
     for (uint32_t b = 0; b < p->body_n; b++) {
         unsigned refusal = of_file;
         if (!bodies->wanted[b])
             continue;
         if (!refusal)
-            AS_TRY(as_patch_region_try(m, code, b, ASSAY_NONE, NULL, &refusal));
+            AS_TRY(as_patch_region_try(m, code, b, AS_NONE, NULL, &refusal));
         bodies->refusal[b] = (uint8_t)refusal;
         for (uint32_t l = p->body[b].first_loop;
              !refusal && l < p->body[b].first_loop + p->body[b].loops; l++)
-            verdict[l] = (struct as_patch_verdict){.asked = true,
-                                                   .loop = ASSAY_NONE,
-                                                   .induction = AS_PATCH_NONE,
-                                                   .tally = AS_PATCH_NONE};
+            verdict[l] = (struct as_patch_verdict){
+                .asked = true, .loop = AS_NONE, .induction = AS_PATCH_NONE, .tally = AS_PATCH_NONE};
     }
     return 0;
 }
@@ -339,7 +335,7 @@ void as_patch_maker_addresses(struct as_patch_maker *maker, struct as_address_pl
 }
 
 int as_patch_maker_text(struct as_patch_maker *maker, const char *text, uint64_t *at,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     const size_t text_b = strlen(text) + 1;
     *at = maker->text.n;
@@ -350,16 +346,15 @@ int as_patch_maker_text(struct as_patch_maker *maker, const char *text, uint64_t
     return 0;
 }
 
-int as_patch_maker_add(struct as_patch_maker *maker, const struct assay_program *program,
-                       const bool *wanted, struct as_patch_verdict *verdict,
-                       struct assay_error *err)
+int as_patch_maker_add(struct as_patch_maker *maker, const struct as_program *program,
+                       const bool *wanted, struct as_patch_verdict *verdict, struct as_error *err)
 {
     return as_patch_maker_add_bodies(maker, program, NULL, wanted, verdict, err);
 }
 
-int as_patch_maker_add_bodies(struct as_patch_maker *maker, const struct assay_program *program,
+int as_patch_maker_add_bodies(struct as_patch_maker *maker, const struct as_program *program,
                               const struct as_patch_bodies *bodies, const bool *wanted,
-                              struct as_patch_verdict *verdict, struct assay_error *err)
+                              struct as_patch_verdict *verdict, struct as_error *err)
 {
     struct as_patch_code code;
     memset(verdict, 0, program->loop_n * sizeof *verdict);

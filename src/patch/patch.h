@@ -55,7 +55,7 @@ const char *as_variant_name(unsigned kind);
 struct as_patch_verdict {
     uint8_t refusal;                    /* as_patch_refusal */
     bool asked;                         /* the loop was asked for */
-    uint32_t loop;                      /* loop of the plan; ASSAY_NONE if refused */
+    uint32_t loop;                      /* loop of the plan; AS_NONE if refused */
     uint8_t induction;                  /* register, or AS_PATCH_NONE */
     uint8_t tally;                      /* register, or AS_PATCH_NONE */
     bool counts;                        /* iterations are counted in memory */
@@ -90,9 +90,9 @@ struct as_patch_wish {
 
 struct as_patch_maker;
 
-/* All functions return 0 or ASSAY_ERR_NOMEM. */
+/* All functions return 0 or AS_ERR_NOMEM. */
 int as_patch_maker_new(const struct as_patch_wish *wish, struct as_patch_maker **out,
-                       struct assay_error *err);
+                       struct as_error *err);
 void as_patch_maker_free(struct as_patch_maker **maker);
 /*
  * Plans the loops of `program`. `wanted` has one element per loop; NULL means all. In a nest the
@@ -100,9 +100,8 @@ void as_patch_maker_free(struct as_patch_maker **maker);
  * inner ones are planned alone. VARY varies one loop of a nest, and its inner loops with it.
  * `verdict` has one element per loop.
  */
-int as_patch_maker_add(struct as_patch_maker *maker, const struct assay_program *program,
-                       const bool *wanted, struct as_patch_verdict *verdict,
-                       struct assay_error *err);
+int as_patch_maker_add(struct as_patch_maker *maker, const struct as_program *program,
+                       const bool *wanted, struct as_patch_verdict *verdict, struct as_error *err);
 /* Bodies that are wanted as a whole, one element per body of the program. */
 struct as_patch_bodies {
     const bool *wanted;
@@ -111,19 +110,19 @@ struct as_patch_bodies {
 /* Does the same for COUNT and PROBE with whole bodies. If a body can be a region, all its code is
  * counted. Its loops then have `asked` set, no refusal, and no loop of the plan. Otherwise its
  * wanted loops are planned alone. `bodies` may be NULL. */
-int as_patch_maker_add_bodies(struct as_patch_maker *maker, const struct assay_program *program,
+int as_patch_maker_add_bodies(struct as_patch_maker *maker, const struct as_program *program,
                               const struct as_patch_bodies *bodies, const bool *wanted,
-                              struct as_patch_verdict *verdict, struct assay_error *err);
+                              struct as_patch_verdict *verdict, struct as_error *err);
 /* Moves the meanings of address records to `out` once the plan is complete. The caller calls
  * as_address_plan_fini. */
 void as_patch_maker_addresses(struct as_patch_maker *maker, struct as_address_plan *out);
 /* Stores a text in the plan and sets *at to its offset. */
 int as_patch_maker_text(struct as_patch_maker *maker, const char *text, uint64_t *at,
-                        struct assay_error *err);
+                        struct as_error *err);
 /* Sets `bytes` to the contents of the plan file, `n` bytes. The caller frees them with as_free. */
 int as_patch_maker_bytes(struct as_patch_maker *maker, uint8_t **bytes, size_t *n,
-                         struct assay_error *err);
-/* Writes the plan file to `path`. Returns 0, ASSAY_ERR_NOMEM or ASSAY_ERR_IO. */
-int as_patch_maker_write(struct as_patch_maker *maker, const char *path, struct assay_error *err);
+                         struct as_error *err);
+/* Writes the plan file to `path`. Returns 0, AS_ERR_NOMEM or AS_ERR_IO. */
+int as_patch_maker_write(struct as_patch_maker *maker, const char *path, struct as_error *err);
 
 #endif

@@ -54,10 +54,10 @@ struct inners {
     struct as_patch_slice slice;
 };
 
-/* Returns true if `loop` is `outer` or inside of it; ASSAY_NONE means the body. */
-static bool is_inside(const struct assay_program *p, uint32_t outer, uint32_t loop)
+/* Returns true if `loop` is `outer` or inside of it; AS_NONE means the body. */
+static bool is_inside(const struct as_program *p, uint32_t outer, uint32_t loop)
 {
-    while (loop != ASSAY_NONE && loop != outer)
+    while (loop != AS_NONE && loop != outer)
         loop = p->loop[loop].parent;
     return loop == outer;
 }
@@ -65,7 +65,7 @@ static bool is_inside(const struct assay_program *p, uint32_t outer, uint32_t lo
 static int add_loop(struct as_patch_maker *m, struct as_patch_code *code, uint32_t loop,
                     struct inners *inners)
 {
-    const struct assay_program *p = code->program;
+    const struct as_program *p = code->program;
     struct as_patch_inner it = {
         loop, (uint32_t)m->loop.n, {.reg = AS_PATCH_NONE}, AS_PATCH_NONE, false};
     const bool timed = m->wish.mode == AS_PATCH_TIME || m->wish.mode == AS_PATCH_SAMPLE;
@@ -101,28 +101,28 @@ static int add_loops(struct as_patch_maker *m, const struct as_patch_area *area,
                      struct inners *inners)
 {
     struct as_patch_code *code = area->code;
-    const struct assay_program *p = code->program;
-    const struct assay_body *body = &p->body[area->body];
+    const struct as_program *p = code->program;
+    const struct as_body *body = &p->body[area->body];
     for (uint32_t l = body->first_loop; !area->bare && l < body->first_loop + body->loops; l++) {
         if (as_patch_is_wanted(code, l) &&
             (code->varies ? l == area->loop : is_inside(p, area->loop, l)) &&
-            !(p->loop[l].bits & ASSAY_LOOP_UNREACHED))
+            !(p->loop[l].bits & AS_LOOP_UNREACHED))
             AS_TRY(add_loop(m, code, l, inners));
     }
     return 0;
 }
 
-static int copy_original(const struct assay_program *p, uint64_t address, uint8_t out[8])
+static int copy_original(const struct as_program *p, uint64_t address, uint8_t out[8])
 {
     uint64_t have_b;
-    const uint8_t *bytes = assay_object_bytes(p->object, address, &have_b);
+    const uint8_t *bytes = as_object_bytes(p->object, address, &have_b);
     if (!bytes || have_b < 8)
         return -1;
     memcpy(out, bytes, 8);
     return 0;
 }
 
-static int copy_place(const struct assay_program *p, uint64_t address, int32_t hop,
+static int copy_place(const struct as_program *p, uint64_t address, int32_t hop,
                       uint8_t original[8], uint8_t hole[8])
 {
     if (copy_original(p, address, original) < 0)
@@ -151,7 +151,7 @@ static bool has_spill(const struct as_patch_area *area)
         const uint32_t block = as_patch_block_at(area->code, place->address);
         for (uint64_t a = place->address + 1; a < place->address + AS_PATCH_JUMP_B; a++) {
             const uint32_t meets = as_patch_block_at(area->code, a);
-            if (place->hop || (meets != block && meets != ASSAY_NONE))
+            if (place->hop || (meets != block && meets != AS_NONE))
                 return true;
         }
     }
@@ -199,7 +199,7 @@ static int clone_both(struct as_patch_maker *m, const struct as_patch_area *area
 static int add_region(struct as_patch_maker *m, const struct as_patch_area *area,
                       struct inners *inners, const struct offsets *at, unsigned *refusal)
 {
-    const struct assay_program *p = area->code->program;
+    const struct as_program *p = area->code->program;
     struct as_patch_region region = {.header = area->place.at[0].address,
                                      .hop = area->place.at[0].hop,
                                      .module = (uint32_t)m->module.n - 1,
@@ -238,7 +238,7 @@ static int try_area(struct as_patch_maker *m, struct as_patch_area *area, struct
 {
     const size_t n = area->place.n + 1;
     struct offsets at = {as_calloc(n, sizeof(uint32_t)), as_calloc(n, sizeof(uint32_t))};
-    int rc = at.plain && at.measured ? add_region(m, area, inners, &at, refusal) : ASSAY_ERR_NOMEM;
+    int rc = at.plain && at.measured ? add_region(m, area, inners, &at, refusal) : AS_ERR_NOMEM;
     as_free(at.plain);
     as_free(at.measured);
     return rc;
@@ -251,8 +251,8 @@ int as_patch_region_try(struct as_patch_maker *m, struct as_patch_code *code, ui
     struct inners inners = {0};
     const struct as_patch_mark before = as_patch_mark_of(m);
     *refusal = 0;
-    int rc = loop == ASSAY_NONE ? as_patch_area_make_body(code, body, &area, refusal)
-                                : as_patch_area_make(code, loop, &area, refusal);
+    int rc = loop == AS_NONE ? as_patch_area_make_body(code, body, &area, refusal)
+                             : as_patch_area_make(code, loop, &area, refusal);
     area.bare = code->bare;
     if (rc == 0 && !*refusal)
         rc = try_area(m, &area, &inners, refusal);
@@ -265,7 +265,7 @@ int as_patch_region_try(struct as_patch_maker *m, struct as_patch_code *code, ui
                                                           .induction = it->induction.reg,
                                                           .tally = it->tally,
                                                           .counts = it->counts};
-    if (verdict && loop != ASSAY_NONE)
+    if (verdict && loop != AS_NONE)
         memcpy(verdict[loop].unvaried, inners.unvaried, sizeof inners.unvaried);
     as_vec_fini(&inners.at);
     as_patch_area_fini(&area);

@@ -29,15 +29,15 @@ const char *as_variant_name(unsigned kind)
 static unsigned refusal_of_all(const struct as_patch_area *area,
                                const struct as_variant_facts *facts)
 {
-    const struct assay_program *p = area->code->program;
-    if (area->loop == ASSAY_NONE || area->bare)
+    const struct as_program *p = area->code->program;
+    if (area->loop == AS_NONE || area->bare)
         return AS_UNVARIED_CALLS;
     if (area->place.n > 1)
         return AS_UNVARIED_CALLS;
     for (uint32_t k = 0; k < area->blocks; k++) {
-        const struct assay_block *b = &p->block[area->block[k]];
+        const struct as_block *b = &p->block[area->block[k]];
         const unsigned last = as_form_of(&p->code.insn[b->first_insn + b->insns - 1])->insn_class;
-        if (last == ASSAY_CLASS_CALL || last == ASSAY_CLASS_RETURN)
+        if (last == AS_CLASS_CALL || last == AS_CLASS_RETURN)
             return AS_UNVARIED_CALLS;
     }
     /* A branch could read a value that was not stored, and nothing would detect it. */

@@ -105,14 +105,14 @@ struct as_variant_facts {
     uint8_t refusal;             /* as_variant_refusal of all variants */
 };
 
-/* Finds the facts. Returns 0 or ASSAY_ERR_NOMEM; the caller calls as_variant_facts_fini in both
+/* Finds the facts. Returns 0 or AS_ERR_NOMEM; the caller calls as_variant_facts_fini in both
  * cases. */
 int as_variant_facts_find(const struct as_patch_area *area, const struct as_patch_slice *slice,
                           struct as_variant_facts *out);
 void as_variant_facts_fini(struct as_variant_facts *facts);
-/* Returns the memory access of an instruction's explicit operand: ASSAY_ACCESS_READ and WRITE. */
-unsigned as_variant_access(const struct assay_insn *insn);
-bool as_variant_is_move(const struct assay_insn *insn);
+/* Returns the memory access of an instruction's explicit operand: AS_ACCESS_READ and WRITE. */
+unsigned as_variant_access(const struct as_insn *insn);
+bool as_variant_is_move(const struct as_insn *insn);
 /* Returns true if the loop does not change a register of an address, or if the address has none. */
 bool as_variant_register_stays(const struct as_variant_facts *facts, unsigned reg);
 
@@ -122,7 +122,7 @@ bool as_variant_register_stays(const struct as_variant_facts *facts, unsigned re
  * of the branches has grown. */
 bool as_variant_slots_find(struct as_variant_facts *facts);
 /* Returns true if an instruction accesses a slot. */
-bool as_variant_is_slot(const struct as_variant_facts *facts, const struct assay_insn *insn);
+bool as_variant_is_slot(const struct as_variant_facts *facts, const struct as_insn *insn);
 
 /* ---- variant.c ------------------------------------------------------------------------------ */
 
@@ -145,21 +145,20 @@ struct as_variant {
 };
 
 /* Makes all variants of a region that the maker's wish names. Sets `unvaried` to the reason for
- * each kind, or 0. Sets *refusal if no variant is possible. Returns 0 or ASSAY_ERR_NOMEM. */
+ * each kind, or 0. Sets *refusal if no variant is possible. Returns 0 or AS_ERR_NOMEM. */
 int as_variant_region(struct as_patch_maker *m, const struct as_patch_area *area,
                       const struct as_patch_slice *slice, struct as_patch_region *region,
                       uint8_t *unvaried, unsigned *refusal);
 
-/* ---- variant_write.c: for clone.c. Return 0 or ASSAY_ERR_NOMEM
+/* ---- variant_write.c: for clone.c. Return 0 or AS_ERR_NOMEM
  * -------------------------------- */
 
-int as_variant_insn(struct as_clone_assembly *a, const struct assay_insn *insn,
-                    const uint8_t *bytes);
+int as_variant_insn(struct as_clone_assembly *a, const struct as_insn *insn, const uint8_t *bytes);
 int as_variant_prologue(struct as_clone_assembly *a);
 /* Adds code in place of `insn`. An RIP-relative operand keeps its target. */
-int as_variant_encoded(struct as_clone_assembly *a, const struct assay_insn *insn,
+int as_variant_encoded(struct as_clone_assembly *a, const struct as_insn *insn,
                        const uint8_t *bytes, size_t n);
-unsigned as_variant_width(const struct assay_insn *insn); /* in bytes; 0: not fixed */
+unsigned as_variant_width(const struct as_insn *insn); /* in bytes; 0: not fixed */
 
 /* ---- variant_note.c: REC -------------------------------------------------------------------- */
 
@@ -167,21 +166,21 @@ void as_variant_note_registers(struct as_variant *v);
 int as_variant_block(struct as_clone_assembly *a, uint32_t block);
 /* Adds code that notes the address of the memory that `insn` accesses next. `note` is 0 for a
  * store, AS_VARIANT_NOTE_LOADS or AS_VARIANT_NOTE_SLOT. */
-int as_variant_note(struct as_clone_assembly *a, const struct assay_insn *insn,
-                    const uint8_t *bytes, unsigned note);
+int as_variant_note(struct as_clone_assembly *a, const struct as_insn *insn, const uint8_t *bytes,
+                    unsigned note);
 
 /* ---- variant_stream.c ----------------------------------------------------------------------- */
 
 /* Sets `out` to the address that an instruction accesses in the first iteration, and to its step.
  * Returns false if either is unknown. The width is not set. */
-bool as_variant_walks(const struct as_variant_facts *facts, const struct assay_insn *insn,
+bool as_variant_walks(const struct as_variant_facts *facts, const struct as_insn *insn,
                       struct as_patch_stream *out);
 bool as_variant_has_streams(const struct as_variant_facts *facts);
-/* Adds the streams of all stores as rows of the plan. Returns 0 or ASSAY_ERR_NOMEM. */
+/* Adds the streams of all stores as rows of the plan. Returns 0 or AS_ERR_NOMEM. */
 int as_variant_streams_add(struct as_patch_maker *m, const struct as_variant_facts *facts);
 /* Returns true if `insn` can be prefetched: its address steps by a constant, or by a register that
  * the loop does not write. */
-bool as_variant_prefetches(const struct as_variant_facts *facts, const struct assay_insn *insn);
-int as_variant_prefetch(struct as_clone_assembly *a, const struct assay_insn *insn);
+bool as_variant_prefetches(const struct as_variant_facts *facts, const struct as_insn *insn);
+int as_variant_prefetch(struct as_clone_assembly *a, const struct as_insn *insn);
 
 #endif

@@ -10,19 +10,19 @@
 
 enum { WIDEST_B = 8 };
 
-static const struct assay_insn *insn_at(const struct as_variant_facts *facts, uint32_t i)
+static const struct as_insn *insn_at(const struct as_variant_facts *facts, uint32_t i)
 {
     return &facts->area->code->program->code.insn[i];
 }
 
 /* Sets `out` to the memory that an instruction accesses. Returns false if it cannot be a slot. */
-static bool find_place(const struct as_variant_facts *facts, const struct assay_insn *insn,
+static bool find_place(const struct as_variant_facts *facts, const struct as_insn *insn,
                        struct as_patch_stream *out)
 {
-    const bool of_module = insn->base == ASSAY_REG_IP;
+    const bool of_module = insn->base == AS_REG_IP;
     uint64_t address = 0;
-    if (insn->index != ASSAY_REG_NONE || insn->wrap || !as_variant_access(insn) ||
-        (of_module ? !assay_insn_memory_address(insn, &address)
+    if (insn->index != AS_REG_NONE || insn->wrap || !as_variant_access(insn) ||
+        (of_module ? !as_insn_memory_address(insn, &address)
                    : insn->base >= 16 || !as_variant_register_stays(facts, insn->base)))
         return false;
     *out = (struct as_patch_stream){.offset = of_module ? (int64_t)address : insn->disp,
@@ -39,7 +39,7 @@ static bool places_overlap(const struct as_patch_stream *a, const struct as_patc
            b->offset < a->offset + a->width_b;
 }
 
-bool as_variant_is_slot(const struct as_variant_facts *facts, const struct assay_insn *insn)
+bool as_variant_is_slot(const struct as_variant_facts *facts, const struct as_insn *insn)
 {
     struct as_patch_stream place;
     if (!find_place(facts, insn, &place))
@@ -93,20 +93,20 @@ static bool is_loaded(const struct place_accesses *a, const struct as_patch_stre
 /* Lists the memory accesses of instruction `i`. Returns false if there are too many. */
 static bool note_access(struct as_variant_facts *facts, uint32_t i, struct place_accesses *a)
 {
-    const struct assay_insn *insn = insn_at(facts, i);
+    const struct as_insn *insn = insn_at(facts, i);
     const uint8_t decides = AS_MARK_CONTROL | AS_MARK_STORES | AS_MARK_ADDRESS;
     const unsigned access = as_variant_access(insn);
     struct as_patch_stream place;
     if (!access || !find_place(facts, insn, &place))
         return true;
-    if (access & ASSAY_ACCESS_WRITE &&
+    if (access & AS_ACCESS_WRITE &&
         as_patch_area_holds(facts->area, as_patch_block_at(facts->area->code, insn->address))) {
         if (a->stored_n == PLACES_MOST)
             return false;
         a->stored[a->stored_n] = place;
         a->store[a->stored_n++] = i;
     }
-    if (access & ASSAY_ACCESS_READ && facts->mark[i - facts->first] & decides &&
+    if (access & AS_ACCESS_READ && facts->mark[i - facts->first] & decides &&
         !is_loaded(a, &place)) {
         if (a->loaded_n == PLACES_MOST)
             return false;

@@ -90,7 +90,7 @@ int as_variant_block(struct as_clone_assembly *a, uint32_t block)
         return 0;
     struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, a->p->block[block].start);
     if (!part)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     if (v->note.tally != AS_PATCH_NONE)
         return emit_note_countdown(a, part);
     emit_local_move(part, true, 0, LOCAL(saved));
@@ -128,22 +128,21 @@ static void emit_note_in_saved_registers(struct as_clone_part *part, uint64_t ab
     emit_local_move(part, true, 1, LOCAL(log));
 }
 
-static int emit_register_moves(struct as_clone_assembly *a, const struct assay_insn *insn,
-                               bool store)
+static int emit_register_moves(struct as_clone_assembly *a, const struct as_insn *insn, bool store)
 {
     struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, insn->address);
     if (!part)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (unsigned reg = 0; reg < 3; reg++)
         emit_local_move(part, store, reg, LOCAL(saved) + 8 * (int32_t)reg);
     return 0;
 }
 
-static int emit_note(struct as_clone_assembly *a, const struct assay_insn *insn, uint64_t above)
+static int emit_note(struct as_clone_assembly *a, const struct as_insn *insn, uint64_t above)
 {
     struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, insn->address);
     if (!part)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     if (a->clone->variant->note.log != AS_PATCH_NONE)
         emit_note_in_free_registers(a->clone->variant, part, above);
     else
@@ -151,8 +150,8 @@ static int emit_note(struct as_clone_assembly *a, const struct assay_insn *insn,
     return 0;
 }
 
-int as_variant_note(struct as_clone_assembly *a, const struct assay_insn *insn,
-                    const uint8_t *bytes, unsigned note)
+int as_variant_note(struct as_clone_assembly *a, const struct as_insn *insn, const uint8_t *bytes,
+                    unsigned note)
 {
     struct as_variant *v = a->clone->variant;
     const unsigned width_b = as_variant_width(insn);

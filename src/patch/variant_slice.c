@@ -12,48 +12,48 @@
 #include "patch/lane_count.h"
 
 struct need {
-    struct assay_regset reg;
+    struct as_regset reg;
     uint8_t flags;
 };
 
 struct slicing {
     struct as_variant_facts *facts;
-    const struct assay_program *p;
+    const struct as_program *p;
     uint8_t mark;      /* slice that is searched for */
     struct need *need; /* per block of the area: registers and flags needed at its start */
 };
 
 /* ---- One instruction ------------------------------------------------------------------------ */
 
-unsigned as_variant_access(const struct assay_insn *insn)
+unsigned as_variant_access(const struct as_insn *insn)
 {
-    const struct assay_form *form = as_form_of(insn);
+    const struct as_form *form = as_form_of(insn);
     for (unsigned i = 0; i < form->operands; i++)
-        if (form->operand[i].kind == ASSAY_OPERAND_MEM)
-            return form->operand[i].access & (ASSAY_ACCESS_READ | ASSAY_ACCESS_WRITE);
+        if (form->operand[i].kind == AS_OPERAND_MEM)
+            return form->operand[i].access & (AS_ACCESS_READ | AS_ACCESS_WRITE);
     return 0;
 }
 
-bool as_variant_is_move(const struct assay_insn *insn)
+bool as_variant_is_move(const struct as_insn *insn)
 {
     switch (as_form_of(insn)->insn_class) {
-    case ASSAY_CLASS_MOVE:
-    case ASSAY_CLASS_EXTEND:
-    case ASSAY_CLASS_BROADCAST:
-    case ASSAY_CLASS_GATHER:
+    case AS_CLASS_MOVE:
+    case AS_CLASS_EXTEND:
+    case AS_CLASS_BROADCAST:
+    case AS_CLASS_GATHER:
         return true;
     default:
         return false;
     }
 }
 
-static bool decides_way(const struct assay_insn *insn)
+static bool decides_way(const struct as_insn *insn)
 {
     const unsigned kind = as_form_of(insn)->insn_class;
-    return kind == ASSAY_CLASS_BRANCH || kind == ASSAY_CLASS_JUMP;
+    return kind == AS_CLASS_BRANCH || kind == AS_CLASS_JUMP;
 }
 
-static bool sets_intersect(struct assay_regset a, struct assay_regset b)
+static bool sets_intersect(struct as_regset a, struct as_regset b)
 {
     return (a.word[0] & b.word[0]) || (a.word[1] & b.word[1]);
 }
@@ -66,7 +66,7 @@ static void add_register(struct need *need, unsigned reg)
 
 /* Adds the reads of an instruction and removes its writes. Merged registers count as read. For bits
  * above 127, which SSE keeps, this matters only if the loop has AVX instructions. */
-static void join_reads(struct need *need, const struct assay_effects *e, bool keeps_high)
+static void join_reads(struct need *need, const struct as_effects *e, bool keeps_high)
 {
     for (unsigned w = 0; w < 2; w++) {
         const uint64_t kept = keeps_high ? e->merged.word[w] : 0;
@@ -77,24 +77,24 @@ static void join_reads(struct need *need, const struct assay_effects *e, bool ke
 
 /* Adds the mask of a gather or scatter. The instruction clears its mask. Without code that sets the
  * mask again, it accesses nothing from the second iteration on (Intel SDM 2, VGATHERDPD). */
-static void add_mask(struct need *need, const struct assay_insn *insn)
+static void add_mask(struct need *need, const struct as_insn *insn)
 {
     const unsigned kind = as_form_of(insn)->insn_class;
     const struct as_amount amount = as_amount_of(insn);
-    if (kind != ASSAY_CLASS_GATHER && kind != ASSAY_CLASS_SCATTER)
+    if (kind != AS_CLASS_GATHER && kind != AS_CLASS_SCATTER)
         return;
     if (amount.kind == AS_AMOUNT_MASK)
-        add_register(need, ASSAY_REG_MASK + amount.reg);
+        add_register(need, AS_REG_MASK + amount.reg);
     if (amount.kind == AS_AMOUNT_SIGNS)
-        add_register(need, ASSAY_REG_VEC + amount.reg);
+        add_register(need, AS_REG_VEC + amount.reg);
 }
 
 /* Adds the registers that start a slice of addresses. */
-static void add_seeds(const struct slicing *s, const struct assay_insn *insn, struct need *need)
+static void add_seeds(const struct slicing *s, const struct as_insn *insn, struct need *need)
 {
     const unsigned access = as_variant_access(insn);
     const bool wanted = s->mark == AS_MARK_ADDRESS  ? access != 0
-                        : s->mark == AS_MARK_STORES ? (access & ASSAY_ACCESS_WRITE) != 0
+                        : s->mark == AS_MARK_STORES ? (access & AS_ACCESS_WRITE) != 0
                                                     : false;
     if (!wanted)
         return;
@@ -107,10 +107,10 @@ static void add_seeds(const struct slicing *s, const struct assay_insn *insn, st
  * Returns true if the instruction is new in the slice. */
 static bool step_back(const struct slicing *s, uint32_t i, struct need *need)
 {
-    const struct assay_insn *insn = &s->p->code.insn[i];
+    const struct as_insn *insn = &s->p->code.insn[i];
     uint8_t *mark = &s->facts->mark[i - s->facts->first];
-    struct assay_effects e;
-    assay_insn_effects(insn, &e);
+    struct as_effects e;
+    as_insn_effects(insn, &e);
     const bool is_needed =
         sets_intersect(e.written, need->reg) || (e.flags_written & need->flags) ||
         (*mark & (s->mark | AS_MARK_CONTROL)) || (s->mark == AS_MARK_CONTROL && decides_way(insn));
@@ -129,7 +129,7 @@ static uint32_t area_block(const struct as_patch_area *area, uint32_t block)
 {
     return as_patch_area_holds(area, block)
                ? as_patch_area_find(area, area->code->program->block[block].start)
-               : ASSAY_NONE;
+               : AS_NONE;
 }
 
 /* Walks over all blocks once, from the last to the first. Returns true if something was added. */
@@ -138,11 +138,11 @@ static bool slice_again(const struct slicing *s)
     const struct as_patch_area *area = s->facts->area;
     bool changed = false;
     for (uint32_t k = area->blocks; k-- > 0;) {
-        const struct assay_block *b = &s->p->block[area->block[k]];
+        const struct as_block *b = &s->p->block[area->block[k]];
         struct need need = {0};
         for (uint32_t e = b->first_succ; e < b->first_succ + b->succs; e++) {
             const uint32_t to = area_block(area, s->p->succ[e].block);
-            if (to == ASSAY_NONE)
+            if (to == AS_NONE)
                 continue;
             need.reg.word[0] |= s->need[to].reg.word[0];
             need.reg.word[1] |= s->need[to].reg.word[1];
@@ -162,7 +162,7 @@ static int find_slice(struct as_variant_facts *facts, uint8_t mark)
     struct slicing s = {facts, facts->area->code->program, mark, NULL};
     s.need = as_calloc(facts->area->blocks + 1, sizeof *s.need);
     if (!s.need)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     while (slice_again(&s))
         ;
     as_free(s.need);
@@ -171,57 +171,54 @@ static int find_slice(struct as_variant_facts *facts, uint8_t mark)
 
 /* ---- Facts ---------------------------------------------------------------------------------- */
 
-static unsigned refusal_of(const struct assay_insn *insn)
+static unsigned refusal_of(const struct as_insn *insn)
 {
-    const struct assay_form *form = as_form_of(insn);
+    const struct as_form *form = as_form_of(insn);
     const unsigned kind = form->insn_class;
-    if (form->traits & ASSAY_TRAIT_LOCK)
+    if (form->traits & AS_TRAIT_LOCK)
         return AS_UNVARIED_ATOMIC;
-    if (form->memories || form->traits & (ASSAY_TRAIT_REP | ASSAY_TRAIT_STACK))
+    if (form->memories || form->traits & (AS_TRAIT_REP | AS_TRAIT_STACK))
         return AS_UNVARIED_STACK;
-    if (form->traits & ASSAY_TRAIT_X87 || (unsigned)insn->reg[0] - ASSAY_REG_X87 < 8u)
+    if (form->traits & AS_TRAIT_X87 || (unsigned)insn->reg[0] - AS_REG_X87 < 8u)
         return AS_UNVARIED_X87;
-    if (insn->segment != ASSAY_REG_NONE && insn->bits & ASSAY_INSN_MEM)
+    if (insn->segment != AS_REG_NONE && insn->bits & AS_INSN_MEM)
         return AS_UNVARIED_SEGMENT;
-    if (kind == ASSAY_CLASS_STATE && form->traits & ASSAY_TRAIT_VEX)
+    if (kind == AS_CLASS_STATE && form->traits & AS_TRAIT_VEX)
         return 0;
-    return kind == ASSAY_CLASS_SYSTEM || kind == ASSAY_CLASS_STRING ||
-                   kind == ASSAY_CLASS_EXCHANGE || kind == ASSAY_CLASS_SYSCALL ||
-                   kind == ASSAY_CLASS_TRAP || kind == ASSAY_CLASS_FENCE ||
-                   kind == ASSAY_CLASS_CACHE || kind == ASSAY_CLASS_STATE ||
-                   kind == ASSAY_CLASS_TIME || kind == ASSAY_CLASS_RANDOM ||
-                   kind == ASSAY_CLASS_TILE || kind == ASSAY_CLASS_INVALID
+    return kind == AS_CLASS_SYSTEM || kind == AS_CLASS_STRING || kind == AS_CLASS_EXCHANGE ||
+                   kind == AS_CLASS_SYSCALL || kind == AS_CLASS_TRAP || kind == AS_CLASS_FENCE ||
+                   kind == AS_CLASS_CACHE || kind == AS_CLASS_STATE || kind == AS_CLASS_TIME ||
+                   kind == AS_CLASS_RANDOM || kind == AS_CLASS_TILE || kind == AS_CLASS_INVALID
                ? AS_UNVARIED_SYSTEM
                : 0;
 }
 
-static bool is_noted(const struct assay_insn *insn)
+static bool is_noted(const struct as_insn *insn)
 {
     return as_amount_of(insn).kind == AS_AMOUNT_FIXED &&
-           as_form_of(insn)->insn_class != ASSAY_CLASS_SCATTER;
+           as_form_of(insn)->insn_class != AS_CLASS_SCATTER;
 }
 
-static void see_insn(struct as_variant_facts *facts, const struct assay_insn *insn)
+static void see_insn(struct as_variant_facts *facts, const struct as_insn *insn)
 {
-    const struct assay_form *form = as_form_of(insn);
+    const struct as_form *form = as_form_of(insn);
     if (!facts->refusal)
         facts->refusal = (uint8_t)refusal_of(insn);
-    facts->vex |= (form->traits & (ASSAY_TRAIT_VEX | ASSAY_TRAIT_EVEX)) != 0;
+    facts->vex |= (form->traits & (AS_TRAIT_VEX | AS_TRAIT_EVEX)) != 0;
     facts->spare_b = form->vector_b > facts->spare_b && form->vector_b <= 64
                          ? (uint8_t)form->vector_b
                          : facts->spare_b;
-    facts->gathers |=
-        form->insn_class == ASSAY_CLASS_GATHER || form->insn_class == ASSAY_CLASS_SCATTER;
-    facts->divides |= form->insn_class == ASSAY_CLASS_DIV || form->insn_class == ASSAY_CLASS_SQRT;
+    facts->gathers |= form->insn_class == AS_CLASS_GATHER || form->insn_class == AS_CLASS_SCATTER;
+    facts->divides |= form->insn_class == AS_CLASS_DIV || form->insn_class == AS_CLASS_SQRT;
 }
 
 /* Calls `see` for every instruction of the area. */
 static void each_insn(struct as_variant_facts *facts,
                       void (*see)(struct as_variant_facts *, uint32_t i, void *), void *with)
 {
-    const struct assay_program *p = facts->area->code->program;
+    const struct as_program *p = facts->area->code->program;
     for (uint32_t k = 0; k < facts->area->blocks; k++) {
-        const struct assay_block *b = &p->block[facts->area->block[k]];
+        const struct as_block *b = &p->block[facts->area->block[k]];
         for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++)
             see(facts, i, with);
     }
@@ -233,29 +230,29 @@ struct uses {
 
 static void count_uses(struct as_variant_facts *facts, uint32_t i, void *with)
 {
-    const struct assay_insn *insn = &facts->area->code->program->code.insn[i];
+    const struct as_insn *insn = &facts->area->code->program->code.insn[i];
     struct uses *uses = with;
-    struct assay_effects e;
-    assay_insn_effects(insn, &e);
+    struct as_effects e;
+    as_insn_effects(insn, &e);
     for (unsigned reg = 0; reg < 128; reg++)
-        uses->touched[reg] += assay_regset_has(e.read, reg) || assay_regset_has(e.written, reg);
+        uses->touched[reg] += as_regset_has(e.read, reg) || as_regset_has(e.written, reg);
     see_insn(facts, insn);
 }
 
 /* Marks a reduction: it adds to or multiplies a register that nothing else in the loop reads. */
 static void mark_reduction(struct as_variant_facts *facts, uint32_t i, void *with)
 {
-    const struct assay_insn *insn = &facts->area->code->program->code.insn[i];
-    const struct assay_form *form = as_form_of(insn);
+    const struct as_insn *insn = &facts->area->code->program->code.insn[i];
+    const struct as_form *form = as_form_of(insn);
     const struct uses *uses = with;
     const unsigned reg = insn->reg[0], kind = form->insn_class;
-    struct assay_effects e;
-    if ((kind != ASSAY_CLASS_ADD && kind != ASSAY_CLASS_MUL && kind != ASSAY_CLASS_FMA &&
-         kind != ASSAY_CLASS_MINMAX) ||
-        reg - ASSAY_REG_VEC >= 32u || uses->touched[reg] != 1)
+    struct as_effects e;
+    if ((kind != AS_CLASS_ADD && kind != AS_CLASS_MUL && kind != AS_CLASS_FMA &&
+         kind != AS_CLASS_MINMAX) ||
+        reg - AS_REG_VEC >= 32u || uses->touched[reg] != 1)
         return;
-    assay_insn_effects(insn, &e);
-    if (!assay_regset_has(e.read, reg) || !assay_regset_has(e.written, reg))
+    as_insn_effects(insn, &e);
+    if (!as_regset_has(e.read, reg) || !as_regset_has(e.written, reg))
         return;
     facts->mark[i - facts->first] |= AS_MARK_REDUCTION;
     facts->reduces = true;
@@ -263,53 +260,52 @@ static void mark_reduction(struct as_variant_facts *facts, uint32_t i, void *wit
 
 bool as_variant_register_stays(const struct as_variant_facts *facts, unsigned reg)
 {
-    return reg >= 16 || (facts->step[reg].is_known && facts->step[reg].insn == ASSAY_NONE);
+    return reg >= 16 || (facts->step[reg].is_known && facts->step[reg].insn == AS_NONE);
 }
 
 static void see_slices(struct as_variant_facts *facts, uint32_t i, void *with)
 {
-    const struct assay_insn *insn = &facts->area->code->program->code.insn[i];
+    const struct as_insn *insn = &facts->area->code->program->code.insn[i];
     const uint8_t mark = facts->mark[i - facts->first];
     const unsigned access = as_variant_is_slot(facts, insn) ? 0 : as_variant_access(insn);
     (void)with;
-    if (access & ASSAY_ACCESS_WRITE) {
+    if (access & AS_ACCESS_WRITE) {
         facts->stores = true;
         facts->notes &= is_noted(insn);
     }
-    facts->decides |= mark & AS_MARK_CONTROL && access & ASSAY_ACCESS_READ;
-    facts->decides_by_stores |= mark & AS_MARK_CONTROL && access & ASSAY_ACCESS_WRITE;
-    facts->chains |= mark & AS_MARK_ADDRESS && access & ASSAY_ACCESS_READ &&
+    facts->decides |= mark & AS_MARK_CONTROL && access & AS_ACCESS_READ;
+    facts->decides_by_stores |= mark & AS_MARK_CONTROL && access & AS_ACCESS_WRITE;
+    facts->chains |= mark & AS_MARK_ADDRESS && access & AS_ACCESS_READ &&
                      !(as_variant_register_stays(facts, insn->base) &&
                        as_variant_register_stays(facts, insn->index));
 }
 
 /* Returns true if both access the same address by the same registers. Unoptimised code accesses its
  * variables this way. */
-static bool is_place_of(const struct assay_insn *a, const struct assay_insn *b)
+static bool is_place_of(const struct as_insn *a, const struct as_insn *b)
 {
     return a->base == b->base && a->index == b->index && a->scale == b->scale &&
-           a->disp - b->disp + (a->base == ASSAY_REG_IP ? (int64_t)(a->address - b->address) : 0) ==
-               0;
+           a->disp - b->disp + (a->base == AS_REG_IP ? (int64_t)(a->address - b->address) : 0) == 0;
 }
 
 /* Sets decides_by_stores if another instruction stores to the fixed address that a slice loads. For
  * moving addresses, the run itself shows this. */
 static void see_stored(struct as_variant_facts *facts, uint32_t i, void *with)
 {
-    const struct assay_insn *insn = &facts->area->code->program->code.insn[i];
-    const struct assay_insn *load = with;
+    const struct as_insn *insn = &facts->area->code->program->code.insn[i];
+    const struct as_insn *load = with;
     facts->decides_by_stores |=
-        as_variant_access(insn) & ASSAY_ACCESS_WRITE && is_place_of(insn, load) &&
+        as_variant_access(insn) & AS_ACCESS_WRITE && is_place_of(insn, load) &&
         as_variant_register_stays(facts, insn->base) &&
         as_variant_register_stays(facts, insn->index) && !as_variant_is_slot(facts, insn);
 }
 
 static void see_loads(struct as_variant_facts *facts, uint32_t i, void *with)
 {
-    struct assay_insn insn = facts->area->code->program->code.insn[i];
+    struct as_insn insn = facts->area->code->program->code.insn[i];
     (void)with;
     if (facts->mark[i - facts->first] & (AS_MARK_CONTROL | AS_MARK_STORES) &&
-        as_variant_access(&insn) & ASSAY_ACCESS_READ && !as_variant_is_slot(facts, &insn)) {
+        as_variant_access(&insn) & AS_ACCESS_READ && !as_variant_is_slot(facts, &insn)) {
         facts->is_read = true;
         each_insn(facts, see_stored, &insn);
     }
@@ -318,15 +314,15 @@ static void see_loads(struct as_variant_facts *facts, uint32_t i, void *with)
 /* Adds the registers that are needed if only branches and addresses of stores run. */
 static void see_kept(struct as_variant_facts *facts, uint32_t i, void *with)
 {
-    const struct assay_insn *insn = &facts->area->code->program->code.insn[i];
+    const struct as_insn *insn = &facts->area->code->program->code.insn[i];
     struct need need = {0};
-    struct assay_effects e;
+    struct as_effects e;
     (void)with;
-    assay_insn_effects(insn, &e);
+    as_insn_effects(insn, &e);
     if (facts->mark[i - facts->first] & (AS_MARK_CONTROL | AS_MARK_STORES) || decides_way(insn))
-        need.reg = (struct assay_regset){
+        need.reg = (struct as_regset){
             {e.read.word[0] | e.written.word[0], e.read.word[1] | e.written.word[1]}};
-    if (as_variant_access(insn) & ASSAY_ACCESS_WRITE) {
+    if (as_variant_access(insn) & AS_ACCESS_WRITE) {
         add_register(&need, insn->base);
         add_register(&need, insn->index);
     }
@@ -336,11 +332,11 @@ static void see_kept(struct as_variant_facts *facts, uint32_t i, void *with)
 
 static void find_range(struct as_variant_facts *facts)
 {
-    const struct assay_program *p = facts->area->code->program;
+    const struct as_program *p = facts->area->code->program;
     uint32_t end = 0;
     facts->first = UINT32_MAX;
     for (uint32_t k = 0; k < facts->area->blocks; k++) {
-        const struct assay_block *b = &p->block[facts->area->block[k]];
+        const struct as_block *b = &p->block[facts->area->block[k]];
         facts->first = b->first_insn < facts->first ? b->first_insn : facts->first;
         end = b->first_insn + b->insns > end ? b->first_insn + b->insns : end;
     }
@@ -362,10 +358,10 @@ int as_variant_facts_find(const struct as_patch_area *area, const struct as_patc
         out->nests |= area->code->program->block[area->block[k]].loop != area->loop;
     out->mark = as_calloc(out->n + 1, sizeof *out->mark);
     if (!out->mark)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     each_insn(out, count_uses, &uses);
     for (unsigned v = 0; v < 16; v++)
-        if (uses.touched[ASSAY_REG_VEC + v] == 0)
+        if (uses.touched[AS_REG_VEC + v] == 0)
             out->spare = (uint8_t)v;
     for (unsigned r = 0; r < 16; r++)
         if (uses.touched[r] == 0 && !(AS_LIVE_STACK >> r & 1))

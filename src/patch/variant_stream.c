@@ -21,37 +21,37 @@ enum { LINE_B = 64, SCALE_MAX = 8 };
 static bool add_register_step(const struct as_variant_facts *facts, unsigned reg, uint32_t i,
                               int64_t times, int64_t *before, int64_t *step)
 {
-    if (reg == ASSAY_REG_NONE)
+    if (reg == AS_REG_NONE)
         return true;
     if (reg >= 16 || !facts->step[reg].is_known)
         return false;
     *step += times * facts->step[reg].by;
-    if (facts->step[reg].insn != ASSAY_NONE && facts->step[reg].insn < i)
+    if (facts->step[reg].insn != AS_NONE && facts->step[reg].insn < i)
         *before += times * facts->step[reg].by;
     return true;
 }
 
-bool as_variant_walks(const struct as_variant_facts *facts, const struct assay_insn *insn,
+bool as_variant_walks(const struct as_variant_facts *facts, const struct as_insn *insn,
                       struct as_patch_stream *out)
 {
     const uint32_t i = (uint32_t)(insn - facts->area->code->program->code.insn);
     uint64_t address;
     *out = (struct as_patch_stream){
         .offset = insn->disp, .base = AS_PATCH_NONE, .index = AS_PATCH_NONE, .scale = insn->scale};
-    if (insn->wrap || !(insn->bits & ASSAY_INSN_MEM))
+    if (insn->wrap || !(insn->bits & AS_INSN_MEM))
         return false;
-    if (insn->base == ASSAY_REG_IP || insn->base == ASSAY_REG_NONE)
-        out->of_module = insn->base == ASSAY_REG_IP;
+    if (insn->base == AS_REG_IP || insn->base == AS_REG_NONE)
+        out->of_module = insn->base == AS_REG_IP;
     else
         out->base = insn->base;
-    if (insn->index != ASSAY_REG_NONE)
+    if (insn->index != AS_REG_NONE)
         out->index = insn->index;
     if (out->of_module) {
-        if (!assay_insn_memory_address(insn, &address))
+        if (!as_insn_memory_address(insn, &address))
             return false;
         out->offset = (int64_t)address;
     }
-    const unsigned base = insn->base == ASSAY_REG_IP ? ASSAY_REG_NONE : insn->base;
+    const unsigned base = insn->base == AS_REG_IP ? AS_REG_NONE : insn->base;
     return add_register_step(facts, base, i, 1, &out->offset, &out->step) &&
            add_register_step(facts, insn->index, i, insn->scale, &out->offset, &out->step) &&
            out->step >= INT32_MIN && out->step <= INT32_MAX;
@@ -62,13 +62,13 @@ bool as_variant_walks(const struct as_variant_facts *facts, const struct assay_i
 bool as_variant_has_streams(const struct as_variant_facts *facts)
 {
     const struct as_patch_area *area = facts->area;
-    const struct assay_program *p = area->code->program;
+    const struct as_program *p = area->code->program;
     struct as_patch_stream stream;
     if (!facts->stores || !facts->notes || facts->decides || area->blocks != 1)
         return false;
-    const struct assay_block *b = &p->block[area->block[0]];
+    const struct as_block *b = &p->block[area->block[0]];
     for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++)
-        if (as_variant_access(&p->code.insn[i]) & ASSAY_ACCESS_WRITE &&
+        if (as_variant_access(&p->code.insn[i]) & AS_ACCESS_WRITE &&
             !as_variant_is_slot(facts, &p->code.insn[i]) &&
             !as_variant_walks(facts, &p->code.insn[i], &stream))
             return false;
@@ -113,13 +113,13 @@ static void join_streams(struct as_patch_maker *m, size_t first)
 
 int as_variant_streams_add(struct as_patch_maker *m, const struct as_variant_facts *facts)
 {
-    const struct assay_program *p = facts->area->code->program;
-    const struct assay_block *b = &p->block[facts->area->block[0]];
+    const struct as_program *p = facts->area->code->program;
+    const struct as_block *b = &p->block[facts->area->block[0]];
     const size_t first = m->stream.n;
     for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++) {
-        const struct assay_insn *insn = &p->code.insn[i];
+        const struct as_insn *insn = &p->code.insn[i];
         struct as_patch_stream stream;
-        if (!(as_variant_access(insn) & ASSAY_ACCESS_WRITE) || as_variant_is_slot(facts, insn))
+        if (!(as_variant_access(insn) & AS_ACCESS_WRITE) || as_variant_is_slot(facts, insn))
             continue;
         as_variant_walks(facts, insn, &stream);
         stream.width_b = as_variant_width(insn);
@@ -132,29 +132,28 @@ int as_variant_streams_add(struct as_patch_maker *m, const struct as_variant_fac
 /* ---- Prefetches ----------------------------------------------------------------------------- */
 
 /* Returns the register of an address that steps by another register while the rest is fixed, or
- * ASSAY_REG_NONE. */
-static unsigned stepped_register(const struct as_variant_facts *facts,
-                                 const struct assay_insn *insn)
+ * AS_REG_NONE. */
+static unsigned stepped_register(const struct as_variant_facts *facts, const struct as_insn *insn)
 {
     const unsigned base = insn->base, index = insn->index;
-    if (insn->wrap || !(insn->bits & ASSAY_INSN_MEM) || facts->unused == AS_PATCH_NONE)
-        return ASSAY_REG_NONE;
+    if (insn->wrap || !(insn->bits & AS_INSN_MEM) || facts->unused == AS_PATCH_NONE)
+        return AS_REG_NONE;
     if (base < 16 && facts->step[base].by_reg != AS_PATCH_NONE &&
         as_variant_register_stays(facts, index))
         return base;
     return index < 16 && facts->step[index].by_reg != AS_PATCH_NONE &&
                    as_variant_register_stays(facts, base)
                ? index
-               : ASSAY_REG_NONE;
+               : AS_REG_NONE;
 }
 
-bool as_variant_prefetches(const struct as_variant_facts *facts, const struct assay_insn *insn)
+bool as_variant_prefetches(const struct as_variant_facts *facts, const struct as_insn *insn)
 {
     struct as_patch_stream stream;
-    if (!(as_variant_access(insn) & ASSAY_ACCESS_READ))
+    if (!(as_variant_access(insn) & AS_ACCESS_READ))
         return false;
     return as_variant_walks(facts, insn, &stream) ? stream.step != 0
-                                                  : stepped_register(facts, insn) != ASSAY_REG_NONE;
+                                                  : stepped_register(facts, insn) != AS_REG_NONE;
 }
 
 /* Returns the distance in bytes of `lines` cache lines ahead, in whole iterations. */
@@ -168,7 +167,7 @@ static int64_t ahead_of(int64_t step, unsigned lines)
 
 /* Returns true if another access of the loop already prefetches this line, or if
  * the table is full. */
-static bool has_line(struct as_variant *v, const struct assay_insn *insn, int64_t line)
+static bool has_line(struct as_variant *v, const struct as_insn *insn, int64_t line)
 {
     for (uint32_t s = 0; s < v->slots; s++)
         if (v->slot[s].base == insn->base && v->slot[s].index == insn->index &&
@@ -184,7 +183,7 @@ static bool has_line(struct as_variant *v, const struct assay_insn *insn, int64_
     return false;
 }
 
-static int emit_made(struct as_clone_assembly *a, const struct assay_insn *insn, const char *text)
+static int emit_made(struct as_clone_assembly *a, const struct as_insn *insn, const char *text)
 {
     uint8_t code[AS_ENCODE_B];
     const size_t n = as_encode_text(text, code);
@@ -192,34 +191,34 @@ static int emit_made(struct as_clone_assembly *a, const struct assay_insn *insn,
     if (!n)
         a->clone->variant->refusal = AS_UNVARIED_ENCODING;
     if (!part)
-        return n ? ASSAY_ERR_NOMEM : 0;
+        return n ? AS_ERR_NOMEM : 0;
     as_clone_add_bytes(part, n, code);
     return 0;
 }
 
-/* Emits a prefetch at base + index + displacement. Registers may be ASSAY_REG_NONE. */
-static int emit_prefetch(struct as_clone_assembly *a, const struct assay_insn *insn, unsigned base,
+/* Emits a prefetch at base + index + displacement. Registers may be AS_REG_NONE. */
+static int emit_prefetch(struct as_clone_assembly *a, const struct as_insn *insn, unsigned base,
                          unsigned index, int64_t disp)
 {
     char text[96], of_base[16] = "", of_index[32] = "";
-    if (base != ASSAY_REG_NONE)
-        snprintf(of_base, sizeof of_base, "%s", assay_reg_name(base, 8));
-    if (index != ASSAY_REG_NONE)
-        snprintf(of_index, sizeof of_index, "%s%s*%u", of_base[0] ? "+" : "",
-                 assay_reg_name(index, 8), (unsigned)insn->scale);
+    if (base != AS_REG_NONE)
+        snprintf(of_base, sizeof of_base, "%s", as_reg_name(base, 8));
+    if (index != AS_REG_NONE)
+        snprintf(of_index, sizeof of_index, "%s%s*%u", of_base[0] ? "+" : "", as_reg_name(index, 8),
+                 (unsigned)insn->scale);
     snprintf(text, sizeof text, "prefetcht0 m8[%s%s%+lld]", of_base, of_index, (long long)disp);
     return emit_made(a, insn, text);
 }
 
 /* Emits a prefetch for a stride in a register: as many iterations ahead as lines are wanted. `lea`
  * keeps the flags, and the loop does not use the register that it writes. */
-static int prefetch_by_register(struct as_clone_assembly *a, const struct assay_insn *insn,
+static int prefetch_by_register(struct as_clone_assembly *a, const struct as_insn *insn,
                                 unsigned moves)
 {
     const struct as_variant *v = a->clone->variant;
     const struct as_patch_step *step = &v->facts->step[moves];
-    const char *own = assay_reg_name(v->facts->unused, 8), *by = assay_reg_name(step->by_reg, 8);
-    const char *from = assay_reg_name(moves, 8);
+    const char *own = as_reg_name(v->facts->unused, 8), *by = as_reg_name(step->by_reg, 8);
+    const char *from = as_reg_name(moves, 8);
     char text[96];
     unsigned times = (unsigned)v->rule->lines * step->times;
     for (; times > SCALE_MAX; times /= SCALE_MAX, by = own) {
@@ -232,11 +231,11 @@ static int prefetch_by_register(struct as_clone_assembly *a, const struct assay_
                          moves == insn->base ? insn->index : v->facts->unused, insn->disp);
 }
 
-int as_variant_prefetch(struct as_clone_assembly *a, const struct assay_insn *insn)
+int as_variant_prefetch(struct as_clone_assembly *a, const struct as_insn *insn)
 {
     struct as_variant *v = a->clone->variant;
     struct as_patch_stream stream;
-    if (insn->base == ASSAY_REG_IP || !as_variant_prefetches(v->facts, insn))
+    if (insn->base == AS_REG_IP || !as_variant_prefetches(v->facts, insn))
         return 0;
     if (!as_variant_walks(v->facts, insn, &stream))
         return has_line(v, insn, insn->disp / LINE_B)

@@ -14,16 +14,16 @@
 
 /* ---- Bytes ---------------------------------------------------------------------------------- */
 
-int as_variant_encoded(struct as_clone_assembly *a, const struct assay_insn *insn,
+int as_variant_encoded(struct as_clone_assembly *a, const struct as_insn *insn,
                        const uint8_t *bytes, size_t n)
 {
     struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, insn->address);
     uint64_t target;
     if (!part)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     as_clone_add_bytes(part, n, bytes);
     const size_t at = as_encode_rip_offset(bytes, n);
-    if (at && assay_insn_memory_address(insn, &target))
+    if (at && as_insn_memory_address(insn, &target))
         part->fix[part->fixes++] =
             (struct as_patch_reloc){target, (uint32_t)at, AS_PATCH_TO_MODULE, (uint16_t)(n - at)};
     else if (at)
@@ -31,7 +31,7 @@ int as_variant_encoded(struct as_clone_assembly *a, const struct assay_insn *ins
     return 0;
 }
 
-static int emit_nop_padding(struct as_clone_assembly *a, const struct assay_insn *insn)
+static int emit_nop_padding(struct as_clone_assembly *a, const struct as_insn *insn)
 {
     static const uint8_t nop[9][9] = {{0x90},
                                       {0x66, 0x90},
@@ -52,20 +52,20 @@ static int emit_nop_padding(struct as_clone_assembly *a, const struct assay_insn
 
 /* ---- Actions -------------------------------------------------------------------------------- */
 
-unsigned as_variant_width(const struct assay_insn *insn)
+unsigned as_variant_width(const struct as_insn *insn)
 {
-    struct assay_memory memory[2];
-    return assay_insn_memory(NULL, insn, memory) > 0 ? memory[0].width_b : 0;
+    struct as_memory memory[2];
+    return as_insn_memory(NULL, insn, memory) > 0 ? memory[0].width_b : 0;
 }
 
 /* Returns the gs:offset of the slot for an address in the first-level cache. Each combination of
  * base, index and scale has one slot for loads and one for stores. Different displacements remain
  * apart. */
-static int slot_of(struct as_variant *v, const struct assay_insn *insn, unsigned access)
+static int slot_of(struct as_variant *v, const struct as_insn *insn, unsigned access)
 {
-    const uint8_t writes = (access & ASSAY_ACCESS_WRITE) != 0;
+    const uint8_t writes = (access & AS_ACCESS_WRITE) != 0;
     uint32_t s = 0;
-    const bool fixed = insn->base == ASSAY_REG_IP || insn->base == ASSAY_REG_NONE;
+    const bool fixed = insn->base == AS_REG_IP || insn->base == AS_REG_NONE;
     for (; s < v->slots && !(v->slot[s].base == insn->base && v->slot[s].index == insn->index &&
                              v->slot[s].scale == insn->scale && v->slot[s].writes == writes);)
         s++;
@@ -94,24 +94,24 @@ static unsigned general_stand_in(const struct as_variant *v, unsigned to)
 {
     for (unsigned r = 0; r < 16; r++)
         if (r != to && r != AS_VARIANT_STACK_POINTER && v->facts->step[r].is_known &&
-            v->facts->step[r].insn == ASSAY_NONE)
+            v->facts->step[r].insn == AS_NONE)
             return r;
     return AS_VARIANT_STACK_POINTER;
 }
 
 /* Returns the register that replaces a memory operand: a general one if the destination is one,
  * else a vector register. */
-static unsigned stand_in(const struct as_variant *v, const struct assay_insn *insn)
+static unsigned stand_in(const struct as_variant *v, const struct as_insn *insn)
 {
     const unsigned to = insn->reg[0];
-    if (to < ASSAY_REG_VEC)
+    if (to < AS_REG_VEC)
         return general_stand_in(v, to);
     if (v->facts->spare != AS_PATCH_NONE)
         return v->facts->spare;
-    return to - ASSAY_REG_VEC < 32 ? to - ASSAY_REG_VEC : 0;
+    return to - AS_REG_VEC < 32 ? to - AS_REG_VEC : 0;
 }
 
-static int emit_value_form(struct as_clone_assembly *a, const struct assay_insn *insn,
+static int emit_value_form(struct as_clone_assembly *a, const struct as_insn *insn,
                            const uint8_t *bytes)
 {
     const uint8_t spare = a->clone->variant->facts->spare;
@@ -124,7 +124,7 @@ static int emit_value_form(struct as_clone_assembly *a, const struct assay_insn 
 }
 
 /* Emits the instruction with a register instead of its memory operand. */
-static int emit_register_form(struct as_clone_assembly *a, const struct assay_insn *insn,
+static int emit_register_form(struct as_clone_assembly *a, const struct as_insn *insn,
                               const uint8_t *bytes)
 {
     uint8_t code[AS_ENCODE_B];
@@ -137,16 +137,16 @@ static int emit_register_form(struct as_clone_assembly *a, const struct assay_in
 
 /* Encodes a plain load for an unmasked instruction that writes a register. Returns its length, or 0
  * for other instructions. */
-static size_t plain_load(const struct assay_insn *insn, const uint8_t *bytes,
+static size_t plain_load(const struct as_insn *insn, const uint8_t *bytes,
                          uint8_t code[AS_ENCODE_B])
 {
-    const struct assay_form *form = as_form_of(insn);
-    const bool writes = form->operands && form->operand[0].access & ASSAY_ACCESS_WRITE;
-    return writes && insn->mask == ASSAY_REG_NONE ? as_encode_load(bytes, insn->length, code) : 0;
+    const struct as_form *form = as_form_of(insn);
+    const bool writes = form->operands && form->operand[0].access & AS_ACCESS_WRITE;
+    return writes && insn->mask == AS_REG_NONE ? as_encode_load(bytes, insn->length, code) : 0;
 }
 
 /* Emits a plain load. Comparisons and masked instructions remain unchanged. */
-static int emit_plain_load(struct as_clone_assembly *a, const struct assay_insn *insn,
+static int emit_plain_load(struct as_clone_assembly *a, const struct as_insn *insn,
                            const uint8_t *bytes)
 {
     uint8_t code[AS_ENCODE_B];
@@ -154,12 +154,12 @@ static int emit_plain_load(struct as_clone_assembly *a, const struct assay_insn 
     return n ? as_variant_encoded(a, insn, code, n) : as_clone_copy(a, insn, bytes);
 }
 
-static int emit_slot_access(struct as_clone_assembly *a, const struct assay_insn *insn,
+static int emit_slot_access(struct as_clone_assembly *a, const struct as_insn *insn,
                             const uint8_t *bytes)
 {
     struct as_variant *v = a->clone->variant;
     uint8_t code[AS_ENCODE_B];
-    const bool prefetches = as_form_of(insn)->insn_class == ASSAY_CLASS_PREFETCH;
+    const bool prefetches = as_form_of(insn)->insn_class == AS_CLASS_PREFETCH;
     const unsigned access = as_variant_access(insn);
     if (!access && !prefetches)
         return as_clone_copy(a, insn, bytes);
@@ -170,7 +170,7 @@ static int emit_slot_access(struct as_clone_assembly *a, const struct assay_insn
 }
 
 /* Emits a plain load from a slot in the first-level cache. */
-static int emit_slot_load(struct as_clone_assembly *a, const struct assay_insn *insn,
+static int emit_slot_load(struct as_clone_assembly *a, const struct as_insn *insn,
                           const uint8_t *bytes)
 {
     struct as_variant *v = a->clone->variant;
@@ -180,72 +180,72 @@ static int emit_slot_load(struct as_clone_assembly *a, const struct assay_insn *
     const size_t have = plain_load(insn, bytes, load);
     if (!have)
         return emit_slot_access(a, insn, bytes);
-    const size_t n = as_encode_local(load, have, slot_of(v, insn, ASSAY_ACCESS_READ), code);
+    const size_t n = as_encode_local(load, have, slot_of(v, insn, AS_ACCESS_READ), code);
     if (!n && !v->refusal)
         v->refusal = AS_UNVARIED_ENCODING;
     return n ? as_variant_encoded(a, insn, code, n) : 0;
 }
 
 /* Emits a prefetch for a later iteration, then the unchanged instruction. */
-static int emit_prefetch_and_copy(struct as_clone_assembly *a, const struct assay_insn *insn,
+static int emit_prefetch_and_copy(struct as_clone_assembly *a, const struct as_insn *insn,
                                   const uint8_t *bytes)
 {
     AS_TRY(as_variant_prefetch(a, insn));
     return as_clone_copy(a, insn, bytes);
 }
 
-static int emit_logged_access(struct as_clone_assembly *a, const struct assay_insn *insn,
+static int emit_logged_access(struct as_clone_assembly *a, const struct as_insn *insn,
                               const uint8_t *bytes)
 {
     const unsigned access = as_variant_access(insn);
     if (as_variant_is_slot(a->clone->variant->facts, insn)) {
-        if (access & ASSAY_ACCESS_WRITE && insn->base != AS_VARIANT_STACK_POINTER &&
+        if (access & AS_ACCESS_WRITE && insn->base != AS_VARIANT_STACK_POINTER &&
             !a->clone->variant->facts->streams)
             AS_TRY(as_variant_note(a, insn, bytes, AS_VARIANT_NOTE_SLOT));
         return as_clone_copy(a, insn, bytes);
     }
     if (access && !a->clone->variant->facts->streams)
-        AS_TRY(as_variant_note(a, insn, bytes,
-                               access & ASSAY_ACCESS_WRITE ? 0 : AS_VARIANT_NOTE_LOADS));
-    return access & ASSAY_ACCESS_WRITE ? 0 : as_clone_copy(a, insn, bytes);
+        AS_TRY(
+            as_variant_note(a, insn, bytes, access & AS_ACCESS_WRITE ? 0 : AS_VARIANT_NOTE_LOADS));
+    return access & AS_ACCESS_WRITE ? 0 : as_clone_copy(a, insn, bytes);
 }
 
 /* ---- Roles ---------------------------------------------------------------------------------- */
 
-static enum as_variant_role role_of_access(const struct assay_insn *insn, uint8_t mark)
+static enum as_variant_role role_of_access(const struct as_insn *insn, uint8_t mark)
 {
     const unsigned access = as_variant_access(insn), kind = as_form_of(insn)->insn_class;
-    if (access == (ASSAY_ACCESS_READ | ASSAY_ACCESS_WRITE))
+    if (access == (AS_ACCESS_READ | AS_ACCESS_WRITE))
         return AS_VARIED_UPDATE;
-    if (access & ASSAY_ACCESS_WRITE)
+    if (access & AS_ACCESS_WRITE)
         return AS_VARIED_STORE;
-    if (kind == ASSAY_CLASS_PREFETCH)
+    if (kind == AS_CLASS_PREFETCH)
         return AS_VARIED_PREFETCH;
-    if (kind == ASSAY_CLASS_NOP)
+    if (kind == AS_CLASS_NOP)
         return AS_VARIED_NOP;
-    if (kind == ASSAY_CLASS_DIV || kind == ASSAY_CLASS_SQRT)
+    if (kind == AS_CLASS_DIV || kind == AS_CLASS_SQRT)
         return AS_VARIED_DIVISION;
     if (mark & AS_MARK_REDUCTION)
         return AS_VARIED_REDUCTION;
     if (!access)
         return AS_VARIED_COMPUTE;
-    return as_variant_is_move(insn) && insn->mask == ASSAY_REG_NONE ? AS_VARIED_LOAD
-                                                                    : AS_VARIED_COMPUTE_LOAD;
+    return as_variant_is_move(insn) && insn->mask == AS_REG_NONE ? AS_VARIED_LOAD
+                                                                 : AS_VARIED_COMPUTE_LOAD;
 }
 
-static enum as_variant_role role_of(const struct as_variant *v, const struct assay_insn *insn,
+static enum as_variant_role role_of(const struct as_variant *v, const struct as_insn *insn,
                                     uint8_t mark)
 {
     const uint8_t sought = v->rule->slice == AS_SLICE_ALL      ? AS_MARK_ADDRESS
                            : v->rule->slice == AS_SLICE_STORES ? AS_MARK_STORES
                                                                : 0;
     const unsigned access = as_variant_access(insn);
-    if (mark & sought && !(access & ASSAY_ACCESS_WRITE))
+    if (mark & sought && !(access & AS_ACCESS_WRITE))
         return access ? AS_VARIED_INDEX : AS_VARIED_ADDRESS;
     return role_of_access(insn, mark);
 }
 
-static int act(struct as_clone_assembly *a, const struct assay_insn *insn, const uint8_t *bytes,
+static int act(struct as_clone_assembly *a, const struct as_insn *insn, const uint8_t *bytes,
                unsigned action)
 {
     switch (action) {
@@ -274,8 +274,7 @@ static int act(struct as_clone_assembly *a, const struct assay_insn *insn, const
     }
 }
 
-int as_variant_insn(struct as_clone_assembly *a, const struct assay_insn *insn,
-                    const uint8_t *bytes)
+int as_variant_insn(struct as_clone_assembly *a, const struct as_insn *insn, const uint8_t *bytes)
 {
     struct as_variant *v = a->clone->variant;
     const size_t i = (size_t)(insn - a->p->code.insn);
@@ -315,12 +314,12 @@ int as_variant_prologue(struct as_clone_assembly *a)
     const uint64_t header = a->p->block[a->clone->area->header].start;
     struct as_clone_part *part = n ? as_clone_part_new(a, AS_CLONE_CODE, header) : NULL;
     if (!part)
-        return n ? ASSAY_ERR_NOMEM : 0;
+        return n ? AS_ERR_NOMEM : 0;
     as_clone_add_bytes(part, n, code);
     v->prologue = (uint32_t)a->part.n - 1;
     part = as_clone_part_new(a, AS_CLONE_BRANCH, header);
     if (!part)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     part->condition = AS_CLONE_ALWAYS;
     part->wide = true;
     part->label = as_patch_area_find(a->clone->area, header);

@@ -58,7 +58,7 @@ static void lay_plan(struct as_patch_maker *m, struct lay *lay, struct as_patch_
 }
 
 int as_patch_maker_bytes(struct as_patch_maker *maker, uint8_t **bytes, size_t *n,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     struct lay lay = {0};
     struct as_patch_plan head;
@@ -73,7 +73,7 @@ int as_patch_maker_bytes(struct as_patch_maker *maker, uint8_t **bytes, size_t *
     return 0;
 }
 
-int as_patch_maker_write(struct as_patch_maker *maker, const char *path, struct assay_error *err)
+int as_patch_maker_write(struct as_patch_maker *maker, const char *path, struct as_error *err)
 {
     uint8_t *bytes;
     size_t n;

@@ -8,7 +8,7 @@
 /* Fact that every recorded run has. */
 #define AS_PASS_SAMPLES "samples"
 
-extern const struct assay_pass as_passes[];
+extern const struct as_pass as_passes[];
 extern const size_t as_pass_n;
 
 #endif

@@ -16,7 +16,7 @@
 
 /* State of a call. */
 struct running {
-    struct assay_pass_job job; /* passed to later passes */
+    struct as_pass_job job; /* passed to later passes */
     struct as_pass_plan plan;
     uint64_t there; /* bits of facts that are known so far */
     size_t done_n;  /* number of finished passes, for progress */
@@ -24,12 +24,12 @@ struct running {
 
 /* A pass of the running wave. */
 struct started {
-    struct assay_pass_job job;
-    struct assay_pipeline_request request; /* copy of the request with our progress callback */
-    struct assay_pass_turn turn;
+    struct as_pass_job job;
+    struct as_pipeline_request request; /* copy of the request with our progress callback */
+    struct as_pass_turn turn;
     const struct as_step *step;
-    struct assay_pass_result *out;
-    const struct assay_pipeline_request *asked;
+    struct as_pass_result *out;
+    const struct as_pipeline_request *asked;
     int64_t wall_ns, cpu_ns;
     pthread_t thread;
     bool has_thread;
@@ -53,7 +53,7 @@ static void run_pass(struct started *it)
     as_turn_acquire(&it->turn);
     it->out->code = it->step->pass->run(&it->job, &it->out->error);
     if (it->out->code < 0)
-        assay_experiment_rollback(it->job.experiment);
+        as_experiment_rollback(it->job.experiment);
     as_turn_leave(&it->turn, AS_TURN_ENDED);
     it->wall_ns = as_monotonic_ns() - wall;
     it->cpu_ns = as_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
@@ -68,29 +68,29 @@ static void *run_in_thread(void *started)
 
 /* Stores the cost of a pass. Concurrent passes share the CPU time of the process, so only a pass
  * that ran alone has one. */
-static int account(const struct started *it, bool is_alone, struct assay_error *err)
+static int account(const struct started *it, bool is_alone, struct as_error *err)
 {
     char part[64];
-    const struct assay_row_overhead row = {.run_id = it->job.run_id,
-                                           .part = part,
-                                           .wall_ns = assay_known(it->wall_ns),
-                                           .cpu_ns = is_alone ? assay_known(it->cpu_ns)
-                                                              : (struct assay_number){0},
-                                           .origin = "measured"};
+    const struct as_row_overhead row = {.run_id = it->job.run_id,
+                                        .part = part,
+                                        .wall_ns = as_known(it->wall_ns),
+                                        .cpu_ns =
+                                            is_alone ? as_known(it->cpu_ns) : (struct as_number){0},
+                                        .origin = "measured"};
 
     snprintf(part, sizeof part, "pass %s", it->step->pass->name);
-    return assay_experiment_add_overhead(it->job.experiment, &row, NULL, err);
+    return as_experiment_add_overhead(it->job.experiment, &row, NULL, err);
 }
 
 /* ---- Waves --------------------------------------------------------------------------------- */
 
-static struct assay_pass_result *add_result(struct assay_pipeline_result *result,
-                                            const struct assay_pass *pass)
+static struct as_pass_result *add_result(struct as_pipeline_result *result,
+                                         const struct as_pass *pass)
 {
-    assert(result->pass_n < ASSAY_PIPELINE_PASSES_MAX);
-    struct assay_pass_result *out = &result->pass[result->pass_n++];
+    assert(result->pass_n < AS_PIPELINE_PASSES_MAX);
+    struct as_pass_result *out = &result->pass[result->pass_n++];
 
-    *out = (struct assay_pass_result){.name = pass->name, .stage = pass->stage};
+    *out = (struct as_pass_result){.name = pass->name, .stage = pass->stage};
     return out;
 }
 
@@ -102,7 +102,7 @@ static size_t select_ready_steps(struct running *r, const struct as_step *step, 
     size_t started_n = 0;
 
     for (size_t i = 0; i < n; i++) {
-        struct assay_pass_result *out = add_result(r->job.result, step[i].pass);
+        struct as_pass_result *out = add_result(r->job.result, step[i].pass);
         const uint64_t missing = step[i].needs & ~r->there;
 
         if (missing) {
@@ -143,7 +143,7 @@ static void run_wave(struct started *all, size_t n)
 
 static void end_pass(struct running *r, struct started *it, bool is_alone)
 {
-    struct assay_pass_result *out = it->out;
+    struct as_pass_result *out = it->out;
 
     if (out->code == 0 && !it->step->pass->starts && it->job.run_id)
         out->code = account(it, is_alone, &out->error);
@@ -167,8 +167,8 @@ static size_t wave_size(const struct as_pass_plan *plan, size_t from)
 
 static void run_plan(struct running *r)
 {
-    const struct assay_pipeline_request *request = r->job.request;
-    struct started all[ASSAY_PIPELINE_PASSES_MAX];
+    const struct as_pipeline_request *request = r->job.request;
+    struct started all[AS_PIPELINE_PASSES_MAX];
 
     for (size_t i = 0, n; i < r->plan.step_n; i += n) {
         struct as_wave wave;
@@ -186,12 +186,12 @@ static void run_plan(struct running *r)
 }
 
 /* Returns the first failure if no pass succeeded, else 0. */
-static int judge_passes(const struct assay_pipeline_result *result, struct assay_error *err)
+static int judge_passes(const struct as_pipeline_result *result, struct as_error *err)
 {
-    const struct assay_pass_result *failed = NULL;
+    const struct as_pass_result *failed = NULL;
 
     for (size_t i = 0; i < result->pass_n; i++) {
-        const struct assay_pass_result *it = &result->pass[i];
+        const struct as_pass_result *it = &result->pass[i];
 
         if (it->code == 0 && !it->missing[0])
             return 0;
@@ -204,35 +204,35 @@ static int judge_passes(const struct assay_pipeline_result *result, struct assay
 }
 
 /* Runs the plan with one catalogue and one campaign for all passes. */
-static int run_with_means(struct running *r, struct assay_error *err)
+static int run_with_means(struct running *r, struct as_error *err)
 {
-    const struct assay_attribute_options *attribute = &r->job.request->profile.attribute;
-    const struct assay_catalogue_options how = {.jobs = attribute->jobs, .open = attribute->open};
-    struct assay_catalogue *own = NULL;
+    const struct as_attribute_options *attribute = &r->job.request->profile.attribute;
+    const struct as_catalogue_options how = {.jobs = attribute->jobs, .open = attribute->open};
+    struct as_catalogue *own = NULL;
 
-    AS_TRY(assay_campaign_open(&r->job.campaign, err));
-    int rc = attribute->catalogue ? 0 : assay_catalogue_new(r->job.experiment, &how, &own, err);
+    AS_TRY(as_campaign_open(&r->job.campaign, err));
+    int rc = attribute->catalogue ? 0 : as_catalogue_new(r->job.experiment, &how, &own, err);
     r->job.catalogue = own ? own : attribute->catalogue;
     if (rc == 0) {
         run_plan(r);
         rc = judge_passes(r->job.result, err);
     }
-    assay_catalogue_free(&own);
-    assay_campaign_close(&r->job.campaign);
+    as_catalogue_free(&own);
+    as_campaign_close(&r->job.campaign);
     return rc;
 }
 
 /* Copies the passes that need no request or were requested. Returns their number. If the table
  * is too long, returns its length, and the plan fails. */
-static size_t asked_passes(const struct assay_pipeline_request *request, struct assay_pass *out)
+static size_t asked_passes(const struct as_pipeline_request *request, struct as_pass *out)
 {
-    const struct assay_pass *pass = request->pass ? request->pass : as_passes;
+    const struct as_pass *pass = request->pass ? request->pass : as_passes;
     const size_t pass_n = request->pass ? request->pass_n : as_pass_n;
     const unsigned more =
-        request->more | (request->level > ASSAY_PIPELINE_ONE ? ASSAY_PIPELINE_INSTANCES : 0u);
+        request->more | (request->level > AS_PIPELINE_ONE ? AS_PIPELINE_INSTANCES : 0u);
     size_t n = 0;
 
-    if (pass_n > ASSAY_PIPELINE_PASSES_MAX)
+    if (pass_n > AS_PIPELINE_PASSES_MAX)
         return pass_n;
     for (size_t i = 0; i < pass_n; i++)
         if (!(pass[i].more & ~more))
@@ -240,19 +240,19 @@ static size_t asked_passes(const struct assay_pipeline_request *request, struct 
     return n;
 }
 
-static int run_passes(struct assay_experiment *experiment, int64_t run_id, const char *there,
-                      const struct assay_pipeline_request *request,
-                      struct assay_pipeline_result *result, struct assay_error *err)
+static int run_passes(struct as_experiment *experiment, int64_t run_id, const char *there,
+                      const struct as_pipeline_request *request, struct as_pipeline_result *result,
+                      struct as_error *err)
 {
     struct running r = {.job = {.experiment = experiment,
                                 .run_id = run_id,
                                 .is_again = run_id != 0,
                                 .request = request,
                                 .result = result}};
-    const int level = request->level ? request->level : ASSAY_PIPELINE_ONE;
+    const int level = request->level ? request->level : AS_PIPELINE_ONE;
 
     result->pass_n = 0;
-    struct assay_pass pass[ASSAY_PIPELINE_PASSES_MAX];
+    struct as_pass pass[AS_PIPELINE_PASSES_MAX];
     const size_t pass_n = asked_passes(request, pass);
 
     AS_TRY(as_plan_make(pass, pass_n, level, there, &r.plan, err));
@@ -260,16 +260,15 @@ static int run_passes(struct assay_experiment *experiment, int64_t run_id, const
     return run_with_means(&r, err);
 }
 
-int assay_pipeline_run(struct assay_experiment *experiment,
-                       const struct assay_pipeline_request *request,
-                       struct assay_pipeline_result *result, struct assay_error *err)
+int as_pipeline_run(struct as_experiment *experiment, const struct as_pipeline_request *request,
+                    struct as_pipeline_result *result, struct as_error *err)
 {
     return run_passes(experiment, 0, "", request, result, err);
 }
 
-int assay_pipeline_again(struct assay_experiment *experiment, int64_t run_id,
-                         const struct assay_pipeline_request *request,
-                         struct assay_pipeline_result *result, struct assay_error *err)
+int as_pipeline_again(struct as_experiment *experiment, int64_t run_id,
+                      const struct as_pipeline_request *request, struct as_pipeline_result *result,
+                      struct as_error *err)
 {
     return run_passes(experiment, run_id, AS_PASS_SAMPLES, request, result, err);
 }

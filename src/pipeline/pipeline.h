@@ -18,36 +18,36 @@
 #include "profile/profile.h"
 
 /* How much is asked: each level holds those below it. */
-enum assay_pipeline_level {
-    ASSAY_PIPELINE_ONE = 1, /* profile, code of the hot loops, advice */
-    ASSAY_PIPELINE_TWO,     /* and instances of hot loops, and what they gain with data in L1 */
-    ASSAY_PIPELINE_THREE    /* and all variants of hot loops */
+enum as_pipeline_level {
+    AS_PIPELINE_ONE = 1, /* profile, code of the hot loops, advice */
+    AS_PIPELINE_TWO,     /* and instances of hot loops, and what they gain with data in L1 */
+    AS_PIPELINE_THREE    /* and all variants of hot loops */
 };
 
 /* Passes beyond level one that start the program again: only where they are asked for, or the level
  * has them. */
-enum assay_pipeline_more {
-    ASSAY_PIPELINE_COUNT = 1 << 0,     /* what its hot functions execute */
-    ASSAY_PIPELINE_INSTANCES = 1 << 1, /* the instances of its hot loops, timed */
-    ASSAY_PIPELINE_TRACE = 1 << 2      /* wait states, from a trace */
+enum as_pipeline_more {
+    AS_PIPELINE_COUNT = 1 << 0,     /* what its hot functions execute */
+    AS_PIPELINE_INSTANCES = 1 << 1, /* the instances of its hot loops, timed */
+    AS_PIPELINE_TRACE = 1 << 2      /* wait states, from a trace */
 };
 
 /* ---- Passes ------------------------------------------------------------------------------- */
 
-struct assay_pipeline_request;
-struct assay_pipeline_result;
-struct assay_pass_turn; /* turn of a pass with the experiment */
+struct as_pipeline_request;
+struct as_pipeline_result;
+struct as_pass_turn; /* turn of a pass with the experiment */
 
 /* The job of a pass, its own copy; it sets `run_id` for later passes. */
-struct assay_pass_job {
-    struct assay_experiment *experiment; /* the one writer; no batch is open */
-    struct assay_catalogue *catalogue;
-    struct assay_campaign *campaign; /* starts the program, again too, as the user would have */
-    int64_t run_id;                  /* 0 until a pass has made the run */
-    bool is_again; /* the run was there before: what is known of other loops stays */
-    const struct assay_pipeline_request *request;
-    struct assay_pipeline_result *result;
-    struct assay_pass_turn *turn; /* of assay_pass_aside */
+struct as_pass_job {
+    struct as_experiment *experiment; /* the one writer; no batch is open */
+    struct as_catalogue *catalogue;
+    struct as_campaign *campaign; /* starts the program, again too, as the user would have */
+    int64_t run_id;               /* 0 until a pass has made the run */
+    bool is_again;                /* the run was there before: what is known of other loops stays */
+    const struct as_pipeline_request *request;
+    struct as_pipeline_result *result;
+    struct as_pass_turn *turn; /* of as_pass_aside */
 };
 
 /*
@@ -56,14 +56,14 @@ struct assay_pass_job {
  * make what it needs or uses. One that starts the program has the machine for itself. When it fails
  * its open batch is rolled back, and it has made nothing.
  */
-struct assay_pass {
+struct as_pass {
     const char *name;  /* short: "quality" */
     const char *stage; /* for the user: "hot code" */
     int level;         /* the lowest that has it */
     const char *needs, *uses, *makes;
     bool starts;
-    int (*run)(struct assay_pass_job *job, struct assay_error *err);
-    unsigned more; /* assay_pipeline_more: option that must request it; 0: none */
+    int (*run)(struct as_pass_job *job, struct as_error *err);
+    unsigned more; /* as_pipeline_more: option that must request it; 0: none */
 };
 
 /*
@@ -72,37 +72,37 @@ struct assay_pass {
  * Afterwards the pass waits for its turn in the order of the table, so results do not depend on
  * timing. So a pass reads, computes aside, and writes. Errors: those of `work`.
  */
-int assay_pass_aside(struct assay_pass_job *job, int (*work)(void *context, struct assay_error *),
-                     void *context, struct assay_error *err);
+int as_pass_aside(struct as_pass_job *job, int (*work)(void *context, struct as_error *),
+                  void *context, struct as_error *err);
 
 /* ---- Running them ------------------------------------------------------------------------- */
 
-struct assay_pipeline_request {
+struct as_pipeline_request {
     /* Its progress is the one below; its attribute.catalogue serves all passes, and where it is
      * NULL one that lives as long as the call. */
-    struct assay_profile_request profile;
-    int level;         /* enum assay_pipeline_level; 0 = ONE */
-    unsigned more;     /* assay_pipeline_more */
+    struct as_profile_request profile;
+    int level;         /* enum as_pipeline_level; 0 = ONE */
+    unsigned more;     /* as_pipeline_more */
     const char *loops; /* levels above one: of these loops alone (decan/decan.h); or NULL */
     double share; /* of the run's time that a module must have for its code to be read; 0 = 0.01 */
     /* Told which pass of how many is at work, and how far it is; or NULL. */
     void (*progress)(void *context, const char *stage, uint64_t done, uint64_t total);
     void *context;
-    const struct assay_pass *pass; /* a table of passes in place of those of the house; or NULL */
+    const struct as_pass *pass; /* a table of passes in place of those of the house; or NULL */
     size_t pass_n;
 };
 
-#define ASSAY_PIPELINE_PASSES_MAX 32
+#define AS_PIPELINE_PASSES_MAX 32
 
-struct assay_pipeline_result {
-    struct assay_profile_result profile;
-    struct assay_pass_result {
+struct as_pipeline_result {
+    struct as_profile_result profile;
+    struct as_pass_result {
         const char *name, *stage;
         double wall_s;
-        int code;                 /* 0, or the error code; a failed pass stops those that need it */
-        struct assay_error error; /* of that code */
-        char missing[32];         /* a missing fact that it needs, so it did not run; or "" */
-    } pass[ASSAY_PIPELINE_PASSES_MAX]; /* in the order of the plan */
+        int code;              /* 0, or the error code; a failed pass stops those that need it */
+        struct as_error error; /* of that code */
+        char missing[32];      /* a missing fact that it needs, so it did not run; or "" */
+    } pass[AS_PIPELINE_PASSES_MAX]; /* in the order of the plan */
     size_t pass_n;
 };
 
@@ -112,13 +112,12 @@ struct assay_pipeline_result {
  * that need it; other results stay: see the result. If none succeeds, returns the error of the
  * first failure. A cycle of needs is INTERNAL, before anything runs.
  */
-int assay_pipeline_run(struct assay_experiment *experiment,
-                       const struct assay_pipeline_request *request,
-                       struct assay_pipeline_result *result, struct assay_error *err);
+int as_pipeline_run(struct as_experiment *experiment, const struct as_pipeline_request *request,
+                    struct as_pipeline_result *result, struct as_error *err);
 
 /* The same on an existing run with samples; loops with timed instances are not timed again. */
-int assay_pipeline_again(struct assay_experiment *experiment, int64_t run_id,
-                         const struct assay_pipeline_request *request,
-                         struct assay_pipeline_result *result, struct assay_error *err);
+int as_pipeline_again(struct as_experiment *experiment, int64_t run_id,
+                      const struct as_pipeline_request *request, struct as_pipeline_result *result,
+                      struct as_error *err);
 
 #endif

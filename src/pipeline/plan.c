@@ -7,14 +7,14 @@
 /* ---- Facts --------------------------------------------------------------------------------- */
 
 static int fact_bit(struct as_pass_plan *plan, struct as_view word, uint64_t *bits,
-                    struct assay_error *err)
+                    struct as_error *err)
 {
     size_t i = 0;
 
     while (i < plan->fact_n && !as_view_equal(plan->fact[i], word))
         i++;
     if (i == AS_PLAN_FACTS_MOST)
-        return as_error_set(err, ASSAY_ERR_LIMIT, "passes: they name more than %d facts",
+        return as_error_set(err, AS_ERR_LIMIT, "passes: they name more than %d facts",
                             AS_PLAN_FACTS_MOST);
     if (i == plan->fact_n)
         plan->fact[plan->fact_n++] = word;
@@ -23,7 +23,7 @@ static int fact_bit(struct as_pass_plan *plan, struct as_view word, uint64_t *bi
 }
 
 static int fact_bits(struct as_pass_plan *plan, const char *words, uint64_t *bits,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
     struct as_view rest = as_view_of(words ? words : ""), word;
 
@@ -82,14 +82,14 @@ static bool place_wave(struct as_pass_plan *plan, struct ready_pass *all, size_t
     return plan->step_n > before;
 }
 
-static int report_pass_cycle(const struct ready_pass *all, size_t n, struct assay_error *err)
+static int report_pass_cycle(const struct ready_pass *all, size_t n, struct as_error *err)
 {
     struct as_str names = {0};
 
     for (size_t i = 0; i < n; i++)
         if (!all[i].is_placed)
             as_str_appendf(&names, "%s%s", names.n ? ", " : "", all[i].step.pass->name);
-    const int rc = as_error_set(err, ASSAY_ERR_INTERNAL,
+    const int rc = as_error_set(err, AS_ERR_INTERNAL,
                                 "passes: %s wait for what each other makes; take one of the needs "
                                 "away",
                                 names.failed ? "some" : as_str_z(&names));
@@ -97,9 +97,9 @@ static int report_pass_cycle(const struct ready_pass *all, size_t n, struct assa
     return rc;
 }
 
-static int collect_ready_passes(struct as_pass_plan *plan, const struct assay_pass *pass,
+static int collect_ready_passes(struct as_pass_plan *plan, const struct as_pass *pass,
                                 size_t pass_n, int level, struct ready_pass *all, size_t *n,
-                                struct assay_error *err)
+                                struct as_error *err)
 {
     for (size_t i = 0; i < pass_n; i++) {
         struct as_step step = {.pass = &pass[i]};
@@ -113,16 +113,16 @@ static int collect_ready_passes(struct as_pass_plan *plan, const struct assay_pa
     return 0;
 }
 
-int as_plan_make(const struct assay_pass *pass, size_t pass_n, int level, const char *there,
-                 struct as_pass_plan *plan, struct assay_error *err)
+int as_plan_make(const struct as_pass *pass, size_t pass_n, int level, const char *there,
+                 struct as_pass_plan *plan, struct as_error *err)
 {
-    struct ready_pass all[ASSAY_PIPELINE_PASSES_MAX];
+    struct ready_pass all[AS_PIPELINE_PASSES_MAX];
     size_t n = 0;
 
     *plan = (struct as_pass_plan){0};
-    if (pass_n > ASSAY_PIPELINE_PASSES_MAX)
-        return as_error_set(err, ASSAY_ERR_LIMIT, "passes: %zu are more than %d", pass_n,
-                            ASSAY_PIPELINE_PASSES_MAX);
+    if (pass_n > AS_PIPELINE_PASSES_MAX)
+        return as_error_set(err, AS_ERR_LIMIT, "passes: %zu are more than %d", pass_n,
+                            AS_PIPELINE_PASSES_MAX);
     AS_TRY(fact_bits(plan, there, &plan->there, err));
     AS_TRY(collect_ready_passes(plan, pass, pass_n, level, all, &n, err));
     for (unsigned wave = 0; place_wave(plan, all, n, wave); wave++)

@@ -13,7 +13,7 @@
 #define AS_PLAN_FACTS_MOST 64
 
 struct as_step {
-    const struct assay_pass *pass;
+    const struct as_pass *pass;
     uint64_t needs, uses, makes; /* one bit per fact */
     unsigned wave;               /* from 0; never decreases from step to step */
 };
@@ -22,7 +22,7 @@ struct as_pass_plan {
     struct as_view fact[AS_PLAN_FACTS_MOST]; /* names of facts; borrowed from the passes */
     size_t fact_n;
     uint64_t there; /* bits of facts that are known before the first wave */
-    struct as_step step[ASSAY_PIPELINE_PASSES_MAX];
+    struct as_step step[AS_PIPELINE_PASSES_MAX];
     size_t step_n;
 };
 
@@ -31,8 +31,8 @@ struct as_pass_plan {
  * pass with a need that no pass makes is not an error: it is in the plan, and cannot run. Errors:
  * INTERNAL (passes that wait for each other; the message names them), LIMIT.
  */
-int as_plan_make(const struct assay_pass *pass, size_t pass_n, int level, const char *there,
-                 struct as_pass_plan *plan, struct assay_error *err);
+int as_plan_make(const struct as_pass *pass, size_t pass_n, int level, const char *there,
+                 struct as_pass_plan *plan, struct as_error *err);
 
 /* Returns the name of the lowest bit in `facts`. */
 struct as_view as_plan_fact(const struct as_pass_plan *plan, uint64_t facts);

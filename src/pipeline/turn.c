@@ -18,7 +18,7 @@ void as_wave_fini(struct as_wave *wave)
     pthread_mutex_destroy(&wave->lock);
 }
 
-static bool all_before(const struct assay_pass_turn *turn, enum as_turn_at at_least)
+static bool all_before(const struct as_pass_turn *turn, enum as_turn_at at_least)
 {
     for (size_t i = 0; i < turn->number; i++)
         if (turn->wave->at[i] < at_least)
@@ -26,7 +26,7 @@ static bool all_before(const struct assay_pass_turn *turn, enum as_turn_at at_le
     return true;
 }
 
-void as_turn_acquire(struct assay_pass_turn *turn)
+void as_turn_acquire(struct as_pass_turn *turn)
 {
     struct as_wave *wave = turn->wave;
 
@@ -40,7 +40,7 @@ void as_turn_acquire(struct assay_pass_turn *turn)
     pthread_mutex_unlock(&wave->lock);
 }
 
-void as_turn_leave(struct assay_pass_turn *turn, enum as_turn_at to)
+void as_turn_leave(struct as_pass_turn *turn, enum as_turn_at to)
 {
     struct as_wave *wave = turn->wave;
 
@@ -52,7 +52,7 @@ void as_turn_leave(struct assay_pass_turn *turn, enum as_turn_at to)
     pthread_mutex_unlock(&wave->lock);
 }
 
-bool as_turn_is_first(struct assay_pass_turn *turn)
+bool as_turn_is_first(struct as_pass_turn *turn)
 {
     pthread_mutex_lock(&turn->wave->lock);
     const bool is_first = all_before(turn, AS_TURN_ENDED);
@@ -60,8 +60,8 @@ bool as_turn_is_first(struct assay_pass_turn *turn)
     return is_first;
 }
 
-int assay_pass_aside(struct assay_pass_job *job, int (*work)(void *context, struct assay_error *),
-                     void *context, struct assay_error *err)
+int as_pass_aside(struct as_pass_job *job, int (*work)(void *context, struct as_error *),
+                  void *context, struct as_error *err)
 {
     as_turn_leave(job->turn, AS_TURN_ASIDE);
     const int rc = work(context, err);

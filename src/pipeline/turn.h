@@ -19,11 +19,11 @@ struct as_wave {
         AS_TURN_HELD,
         AS_TURN_ASIDE,
         AS_TURN_ENDED
-    } at[ASSAY_PIPELINE_PASSES_MAX];
+    } at[AS_PIPELINE_PASSES_MAX];
     bool is_held;
 };
 
-struct assay_pass_turn {
+struct as_pass_turn {
     struct as_wave *wave;
     size_t number; /* index in the wave */
 };
@@ -32,10 +32,10 @@ void as_wave_init(struct as_wave *wave);
 void as_wave_fini(struct as_wave *wave);
 
 /* Waits for the turn of a pass, and takes it. */
-void as_turn_acquire(struct assay_pass_turn *turn);
+void as_turn_acquire(struct as_pass_turn *turn);
 /* Ends the turn; `to` is ASIDE or ENDED. */
-void as_turn_leave(struct assay_pass_turn *turn, enum as_turn_at to);
+void as_turn_leave(struct as_pass_turn *turn, enum as_turn_at to);
 /* Returns true if all passes before this one have ended. */
-bool as_turn_is_first(struct assay_pass_turn *turn);
+bool as_turn_is_first(struct as_pass_turn *turn);
 
 #endif

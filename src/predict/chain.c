@@ -23,7 +23,7 @@ static bool push_starts(struct chain_search *s, double ratio)
     bool changed = false;
     for (size_t k = 0; k < s->block->edge.n; k++) {
         const uint32_t at = s->order[k];
-        const struct as_edge *e = &s->block->edge.at[at];
+        const struct as_dependence_edge *e = &s->block->edge.at[at];
         const double start = s->start[e->from] + (double)e->weight - ratio * e->distance;
         if (start > s->start[e->to] + 1e-6) {
             s->start[e->to] = start;
@@ -51,7 +51,7 @@ static double cycle_among(struct chain_search *s, uint32_t *on)
         double weight = 0, distance = 0;
         uint32_t at = i;
         do {
-            const struct as_edge *e = &s->block->edge.at[s->parent[at]];
+            const struct as_dependence_edge *e = &s->block->edge.at[s->parent[at]];
             weight += (double)e->weight;
             distance += e->distance;
             at = e->from;

@@ -17,7 +17,7 @@ struct last_write {
 
 struct depending {
     struct as_piece_of_code *block;
-    struct last_write last[AS_PLACES];
+    struct last_write last[AS_VALUE_PLACES];
     const struct as_memory_edge *memory;
     bool stack_moved; /* a push or pop since the last synchronisation of rsp */
     bool keeps;       /* the round stores edges: the second round */
@@ -26,12 +26,12 @@ struct depending {
 static float bypass_of(const struct as_piece_of_code *block, const struct as_op *from,
                        const struct as_op *to)
 {
-    if (block->without & ASSAY_WITHOUT_BYPASS)
+    if (block->without & AS_WITHOUT_BYPASS)
         return 0;
     return block->uarch->bypass[from->bypass][to->bypass];
 }
 
-static int store_edge(struct depending *d, struct as_edge edge)
+static int store_edge(struct depending *d, struct as_dependence_edge edge)
 {
     if (edge.weight < 0)
         edge.weight = 0;
@@ -49,27 +49,27 @@ static int read_edge(struct depending *d, uint32_t i, const struct as_op_read *r
     const struct as_op *op = &d->block->op[i];
     const struct last_write *last = &d->last[r->place];
     const bool ready = d->block->ready && op->insn < d->block->insn_n &&
-                       assay_regset_has(d->block->ready[op->insn], r->place);
+                       as_regset_has(d->block->ready[op->insn], r->place);
     if (last->op < 0 || ready)
         return 0;
     const struct as_op *from = &d->block->op[last->op];
     const double *set = d->block->uarch->set;
-    const bool in_order = set[ASSAY_UARCH_in_order] > 0;
+    const bool in_order = set[AS_UARCH_in_order] > 0;
     float weight = last->latency + last->extra + bypass_of(d->block, from, op) + r->earlier;
     if (r->kind == AS_READ_ADDRESS) {
         if ((!op->loads && !in_order) || load_is_renamed(d, i))
             return 0;
         /* In order, an address is needed some cycles before the instruction could use a value. */
-        const float wait = (float)set[ASSAY_UARCH_address_wait] - from->load_latency;
+        const float wait = (float)set[AS_UARCH_address_wait] - from->load_latency;
         if (in_order && weight < wait)
             weight = wait;
         weight += op->load_latency;
     }
-    return store_edge(d, (struct as_edge){.from = (uint32_t)last->op,
-                                          .to = i,
-                                          .weight = weight,
-                                          .distance = last->ago,
-                                          .address = r->kind == AS_READ_ADDRESS});
+    return store_edge(d, (struct as_dependence_edge){.from = (uint32_t)last->op,
+                                                     .to = i,
+                                                     .weight = weight,
+                                                     .distance = last->ago,
+                                                     .address = r->kind == AS_READ_ADDRESS});
 }
 
 static float forward_latency(const struct as_piece_of_code *block, const struct as_op *from,
@@ -79,10 +79,10 @@ static float forward_latency(const struct as_piece_of_code *block, const struct 
     if (kind == AS_FORWARD_RENAMED || (from->locked && to->locked))
         return 0;
     if (kind == AS_FORWARD_FAILED)
-        return (float)set[ASSAY_UARCH_forward_failed];
+        return (float)set[AS_UARCH_forward_failed];
     if (from->vector != to->vector)
-        return (float)set[ASSAY_UARCH_forward_mixed];
-    return (float)set[to->vector ? ASSAY_UARCH_forward_fp : ASSAY_UARCH_forward_int];
+        return (float)set[AS_UARCH_forward_mixed];
+    return (float)set[to->vector ? AS_UARCH_forward_fp : AS_UARCH_forward_int];
 }
 
 static int memory_edges(struct depending *d, uint32_t i)
@@ -93,19 +93,19 @@ static int memory_edges(struct depending *d, uint32_t i)
             continue;
         const struct as_op *from = &d->block->op[m->from], *op = &d->block->op[i];
         const float weight = from->latency + forward_latency(d->block, from, op, m->kind);
-        AS_TRY(store_edge(d, (struct as_edge){.from = (uint32_t)m->from,
-                                              .to = i,
-                                              .weight = weight,
-                                              .distance = m->distance,
-                                              .memory = true}));
+        AS_TRY(store_edge(d, (struct as_dependence_edge){.from = (uint32_t)m->from,
+                                                         .to = i,
+                                                         .weight = weight,
+                                                         .distance = m->distance,
+                                                         .memory = true}));
         /* A failed forwarding waits until the store is in the cache. The next such store retires
          * after the load. */
         d->block->forward_failed_n += d->keeps && m->kind == AS_FORWARD_FAILED;
         if (m->kind == AS_FORWARD_FAILED)
-            AS_TRY(store_edge(d, (struct as_edge){.from = i,
-                                                  .to = (uint32_t)m->from,
-                                                  .distance = (uint32_t)m->from <= i,
-                                                  .memory = true}));
+            AS_TRY(store_edge(d, (struct as_dependence_edge){.from = i,
+                                                             .to = (uint32_t)m->from,
+                                                             .distance = (uint32_t)m->from <= i,
+                                                             .memory = true}));
     }
     return 0;
 }
@@ -115,15 +115,15 @@ static void make_stack_whole(struct depending *d, struct as_op *op)
 {
     bool reads = false;
     for (unsigned k = 0; k < op->read_n; k++)
-        reads |= op->read[k].place == ASSAY_REG_GPR + 4;
+        reads |= op->read[k].place == AS_REG_GPR + 4;
     if (op->stack)
         d->stack_moved = true;
     if (op->stack || !reads || !d->stack_moved)
         return;
     d->stack_moved = false;
-    d->last[ASSAY_REG_GPR + 4].extra += 1;
+    d->last[AS_REG_GPR + 4].extra += 1;
     if (d->keeps)
-        op->slots += (float)d->block->uarch->set[ASSAY_UARCH_stack_sync];
+        op->slots += (float)d->block->uarch->set[AS_UARCH_stack_sync];
 }
 
 static int depend_round(struct depending *d)
@@ -171,7 +171,7 @@ static void mark_waiting(const struct as_piece_of_code *block, uint64_t alu, uin
 {
     for (int round = 0; round < 2; round++)
         for (size_t k = 0; k < block->edge.n; k++) {
-            const struct as_edge *e = &block->edge.at[k];
+            const struct as_dependence_edge *e = &block->edge.at[k];
             if (e->memory || e->distance > 1 || !is_quick(block, &block->op[e->from], alu))
                 continue;
             if (!round)
@@ -183,21 +183,21 @@ static void mark_waiting(const struct as_piece_of_code *block, uint64_t alu, uin
 
 /* Adds the extra use of integer units by operations that wait for an operation of one cycle.
  * Measured: twelve chains of additions run at 5.3 per cycle on six units, pairs at 4.1. */
-static int add_waiting(struct assay_predictor *p, struct as_piece_of_code *block)
+static int add_waiting(struct as_predictor *p, struct as_piece_of_code *block)
 {
     const double *set = block->uarch->set;
     const uint64_t alu = p->group_alu >= 0 ? block->uarch->group[p->group_alu].ports : 0;
-    if (!alu || !(set[ASSAY_UARCH_alu_after_first] > 0))
+    if (!alu || !(set[AS_UARCH_alu_after_first] > 0))
         return 0;
     uint8_t *waits = as_arena_array(&p->arena, uint8_t, block->op_n + 1);
     if (!waits)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     mark_waiting(block, alu, waits);
     for (uint32_t i = 0; i < block->op_n; i++) {
         struct as_op *op = &block->op[i];
-        const double extra = waits[i] & WAITS_FIRST     ? set[ASSAY_UARCH_alu_after_first]
-                             : waits[i] & WAITS_HERE    ? set[ASSAY_UARCH_alu_after_other]
-                             : waits[i] & WAITS_CARRIED ? set[ASSAY_UARCH_alu_after_carried]
+        const double extra = waits[i] & WAITS_FIRST     ? set[AS_UARCH_alu_after_first]
+                             : waits[i] & WAITS_HERE    ? set[AS_UARCH_alu_after_other]
+                             : waits[i] & WAITS_CARRIED ? set[AS_UARCH_alu_after_carried]
                                                         : 0;
         if (extra > 0 && op->use_n < AS_USES && uses_alu(block, op, alu))
             op->use[op->use_n++] = (struct as_op_use){(uint8_t)p->group_alu, false, (float)extra};
@@ -211,9 +211,9 @@ static void begin_iteration(struct depending *d)
 {
     struct last_write stack[8];
     for (unsigned i = 0; i < 8; i++)
-        stack[i] = d->last[as_x87_place(&d->block->x87, ASSAY_REG_X87 + i)];
-    memcpy(&d->last[ASSAY_REG_X87], stack, sizeof stack);
-    for (unsigned place = 0; place < AS_PLACES; place++)
+        stack[i] = d->last[as_x87_place(&d->block->x87, AS_REG_X87 + i)];
+    memcpy(&d->last[AS_REG_X87], stack, sizeof stack);
+    for (unsigned place = 0; place < AS_VALUE_PLACES; place++)
         d->last[place].ago++;
 }
 
@@ -222,12 +222,12 @@ static void begin_iteration(struct depending *d)
 static unsigned rounds_of(const struct as_piece_of_code *block)
 {
     for (unsigned i = 0; i < 8; i++)
-        if (as_x87_place(&block->x87, ASSAY_REG_X87 + i) != ASSAY_REG_X87 + i)
+        if (as_x87_place(&block->x87, AS_REG_X87 + i) != AS_REG_X87 + i)
             return 8;
     return 1;
 }
 
-int as_block_depend(struct assay_predictor *p, struct assay_error *err)
+int as_block_depend(struct as_predictor *p, struct as_error *err)
 {
     struct as_memory_edge *memory =
         as_arena_array(&p->arena, struct as_memory_edge, 2 * p->block.op_n);
@@ -235,7 +235,7 @@ int as_block_depend(struct assay_predictor *p, struct assay_error *err)
     p->block.edge.n = 0;
     if (!memory || as_values_memory(p, memory) < 0)
         return as_error_nomem(err, "the values of a block");
-    for (unsigned place = 0; place < AS_PLACES; place++)
+    for (unsigned place = 0; place < AS_VALUE_PLACES; place++)
         d.last[place].op = -1;
     for (unsigned rounds = rounds_of(&p->block); rounds; rounds--) {
         depend_round(&d); /* stores no edge, so it cannot fail */

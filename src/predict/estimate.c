@@ -11,36 +11,36 @@ struct class_cost {
     float slots, latency, latency_fp, own;
 };
 
-static const struct class_cost class_costs[] = {{ASSAY_CLASS_NOP, 1, 0, 0, 0},
-                                                {ASSAY_CLASS_MOVE, 1, 1, 1, 0},
-                                                {ASSAY_CLASS_MUL, 1, 3, 4, 0},
-                                                {ASSAY_CLASS_FMA, 1, 4, 4, 0},
-                                                {ASSAY_CLASS_ADD, 1, 1, 3, 0},
-                                                {ASSAY_CLASS_DIV, 4, 15, 13, 5},
-                                                {ASSAY_CLASS_SQRT, 1, 18, 18, 6},
-                                                {ASSAY_CLASS_RCP, 1, 4, 4, 0},
-                                                {ASSAY_CLASS_RSQRT, 1, 4, 4, 0},
-                                                {ASSAY_CLASS_DOT, 2, 10, 10, 1},
-                                                {ASSAY_CLASS_ROUND, 1, 6, 6, 0},
-                                                {ASSAY_CLASS_CONVERT, 1, 5, 5, 0},
-                                                {ASSAY_CLASS_MINMAX, 1, 1, 3, 0},
-                                                {ASSAY_CLASS_STRING, 8, 5, 5, 4},
-                                                {ASSAY_CLASS_EXCHANGE, 3, 2, 2, 1},
-                                                {ASSAY_CLASS_CALL, 2, 0, 0, 0},
-                                                {ASSAY_CLASS_RETURN, 2, 0, 0, 0},
-                                                {ASSAY_CLASS_GATHER, 8, 10, 10, 4},
-                                                {ASSAY_CLASS_SCATTER, 12, 10, 10, 8},
-                                                {ASSAY_CLASS_COMPRESS, 2, 4, 4, 2},
-                                                {ASSAY_CLASS_TRANSCENDENTAL, 50, 60, 60, 50},
-                                                {ASSAY_CLASS_CRYPTO, 1, 4, 4, 0},
-                                                {ASSAY_CLASS_TILE, 8, 16, 16, 16},
-                                                {ASSAY_CLASS_SYSCALL, 100, 100, 100, 100},
-                                                {ASSAY_CLASS_FENCE, 2, 5, 5, 20},
-                                                {ASSAY_CLASS_CACHE, 2, 5, 5, 10},
-                                                {ASSAY_CLASS_STATE, 4, 4, 4, 4},
-                                                {ASSAY_CLASS_TIME, 20, 25, 25, 25},
-                                                {ASSAY_CLASS_RANDOM, 20, 300, 300, 300},
-                                                {ASSAY_CLASS_SYSTEM, 20, 30, 30, 30}};
+static const struct class_cost class_costs[] = {{AS_CLASS_NOP, 1, 0, 0, 0},
+                                                {AS_CLASS_MOVE, 1, 1, 1, 0},
+                                                {AS_CLASS_MUL, 1, 3, 4, 0},
+                                                {AS_CLASS_FMA, 1, 4, 4, 0},
+                                                {AS_CLASS_ADD, 1, 1, 3, 0},
+                                                {AS_CLASS_DIV, 4, 15, 13, 5},
+                                                {AS_CLASS_SQRT, 1, 18, 18, 6},
+                                                {AS_CLASS_RCP, 1, 4, 4, 0},
+                                                {AS_CLASS_RSQRT, 1, 4, 4, 0},
+                                                {AS_CLASS_DOT, 2, 10, 10, 1},
+                                                {AS_CLASS_ROUND, 1, 6, 6, 0},
+                                                {AS_CLASS_CONVERT, 1, 5, 5, 0},
+                                                {AS_CLASS_MINMAX, 1, 1, 3, 0},
+                                                {AS_CLASS_STRING, 8, 5, 5, 4},
+                                                {AS_CLASS_EXCHANGE, 3, 2, 2, 1},
+                                                {AS_CLASS_CALL, 2, 0, 0, 0},
+                                                {AS_CLASS_RETURN, 2, 0, 0, 0},
+                                                {AS_CLASS_GATHER, 8, 10, 10, 4},
+                                                {AS_CLASS_SCATTER, 12, 10, 10, 8},
+                                                {AS_CLASS_COMPRESS, 2, 4, 4, 2},
+                                                {AS_CLASS_TRANSCENDENTAL, 50, 60, 60, 50},
+                                                {AS_CLASS_CRYPTO, 1, 4, 4, 0},
+                                                {AS_CLASS_TILE, 8, 16, 16, 16},
+                                                {AS_CLASS_SYSCALL, 100, 100, 100, 100},
+                                                {AS_CLASS_FENCE, 2, 5, 5, 20},
+                                                {AS_CLASS_CACHE, 2, 5, 5, 10},
+                                                {AS_CLASS_STATE, 4, 4, 4, 4},
+                                                {AS_CLASS_TIME, 20, 25, 25, 25},
+                                                {AS_CLASS_RANDOM, 20, 300, 300, 300},
+                                                {AS_CLASS_SYSTEM, 20, 30, 30, 30}};
 
 /* Cost of a locked read-modify-write of any kind. The store waits for everything before it, and
  * later instructions wait for the store. Most cores need 17 to 20 cycles (Fog; own measurements
@@ -54,33 +54,33 @@ static void add_use(struct as_op *op, int group, float n, bool address)
         op->use[op->use_n++] = (struct as_op_use){(uint8_t)group, address, n};
 }
 
-static bool has_memory(const struct assay_form *form, unsigned access)
+static bool has_memory(const struct as_form *form, unsigned access)
 {
     for (unsigned i = 0; i < form->operands; i++)
-        if (form->operand[i].kind == ASSAY_OPERAND_MEM && form->operand[i].access & access)
-            return form->insn_class != ASSAY_CLASS_NOP;
+        if (form->operand[i].kind == AS_OPERAND_MEM && form->operand[i].access & access)
+            return form->insn_class != AS_CLASS_NOP;
     for (unsigned i = 0; i < form->memories; i++)
         if (form->memory[i].access & access)
             return true;
     return false;
 }
 
-static void estimate_memory(const struct assay_predictor *p, const struct assay_form *form,
+static void estimate_memory(const struct as_predictor *p, const struct as_form *form,
                             struct as_op *op)
 {
-    if (has_memory(form, ASSAY_ACCESS_READ) || form->insn_class == ASSAY_CLASS_PREFETCH)
+    if (has_memory(form, AS_ACCESS_READ) || form->insn_class == AS_CLASS_PREFETCH)
         add_use(op, op->vector && p->group_load_fp >= 0 ? p->group_load_fp : p->group_load, 1,
                 true);
-    if (!has_memory(form, ASSAY_ACCESS_WRITE))
+    if (!has_memory(form, AS_ACCESS_WRITE))
         return;
     add_use(op, p->group_store_address, 1, true);
     add_use(op, p->group_store_data, 1, false);
 }
 
-static void estimate_class(const struct assay_predictor *p, const struct assay_form *form,
+static void estimate_class(const struct as_predictor *p, const struct as_form *form,
                            struct as_op *op)
 {
-    const bool fp = form->traits & ASSAY_TRAIT_FP;
+    const bool fp = form->traits & AS_TRAIT_FP;
     op->slots = 1;
     op->latency = op->vector && !fp ? 2 : 1;
     for (size_t i = 0; i < sizeof class_costs / sizeof *class_costs; i++)
@@ -89,18 +89,17 @@ static void estimate_class(const struct assay_predictor *p, const struct assay_f
             op->latency = fp ? class_costs[i].latency_fp : class_costs[i].latency;
             op->own = class_costs[i].own;
         }
-    if (form->traits & ASSAY_TRAIT_LOCK) {
+    if (form->traits & AS_TRAIT_LOCK) {
         op->slots = LOCKED_SLOTS;
         op->own = LOCKED_CYCLES;
     }
     op->worst = op->latency;
-    if (form->insn_class == ASSAY_CLASS_NOP)
+    if (form->insn_class == AS_CLASS_NOP)
         return;
-    const bool moves =
-        form->insn_class == ASSAY_CLASS_MOVE || form->insn_class == ASSAY_CLASS_PUSH ||
-        form->insn_class == ASSAY_CLASS_POP || form->insn_class == ASSAY_CLASS_PREFETCH;
-    if (moves && (has_memory(form, ASSAY_ACCESS_READ) || has_memory(form, ASSAY_ACCESS_WRITE) ||
-                  form->insn_class == ASSAY_CLASS_PREFETCH))
+    const bool moves = form->insn_class == AS_CLASS_MOVE || form->insn_class == AS_CLASS_PUSH ||
+                       form->insn_class == AS_CLASS_POP || form->insn_class == AS_CLASS_PREFETCH;
+    if (moves && (has_memory(form, AS_ACCESS_READ) || has_memory(form, AS_ACCESS_WRITE) ||
+                  form->insn_class == AS_CLASS_PREFETCH))
         op->latency = op->worst = 0;
     else if (op->branch)
         add_use(op, p->group_branch >= 0 ? p->group_branch : p->group_alu, 1, false);
@@ -110,15 +109,15 @@ static void estimate_class(const struct assay_predictor *p, const struct assay_f
 
 /* Estimates a floating-point division or root on the divider of the core. The divider is assumed to
  * be 16 bytes wide, as on all cores without table entries. */
-static void estimate_division(const struct assay_predictor *p, const struct assay_form *form,
+static void estimate_division(const struct as_predictor *p, const struct as_form *form,
                               struct as_op *op)
 {
-    const int unit = assay_uarch_group_find(p->uarch, "FDIV");
+    const int unit = as_uarch_group_find(p->uarch, "FDIV");
     const float parts = form->vector_b > 16 ? (float)form->vector_b / 16 : 1;
 
-    if (form->insn_class != ASSAY_CLASS_DIV && form->insn_class != ASSAY_CLASS_SQRT)
+    if (form->insn_class != AS_CLASS_DIV && form->insn_class != AS_CLASS_SQRT)
         return;
-    if (unit < 0 || !(form->traits & ASSAY_TRAIT_FP))
+    if (unit < 0 || !(form->traits & AS_TRAIT_FP))
         return;
     op->slots = 1;
     op->use_n = 0;
@@ -127,15 +126,15 @@ static void estimate_division(const struct assay_predictor *p, const struct assa
     op->own = 0;
 }
 
-void as_estimate_op(const struct assay_predictor *p, const struct assay_form *form,
-                    struct as_op *op, bool memory_alone)
+void as_estimate_op(const struct as_predictor *p, const struct as_form *form, struct as_op *op,
+                    bool memory_alone)
 {
     if (!memory_alone) {
         estimate_class(p, form, op);
         estimate_division(p, form, op);
-        op->flags |= ASSAY_TIMING_ESTIMATED;
+        op->flags |= AS_TIMING_ESTIMATED;
     } else {
-        op->flags &= (uint8_t) ~(ASSAY_TIMING_MOVE | ASSAY_TIMING_ZERO);
+        op->flags &= (uint8_t) ~(AS_TIMING_MOVE | AS_TIMING_ZERO);
     }
     estimate_memory(p, form, op);
 }

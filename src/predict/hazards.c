@@ -52,10 +52,10 @@ static unsigned loads_that_look_like_stores(const struct as_piece_of_code *block
     return n;
 }
 
-void as_find_hazards(const struct as_piece_of_code *block, struct assay_prediction *out)
+void as_find_hazards(const struct as_piece_of_code *block, struct as_prediction *out)
 {
     out->forward_failed_n = block->forward_failed_n;
     out->page_alias_n = loads_that_look_like_stores(block);
     out->branch_at_end_n =
-        block->uarch->set[ASSAY_UARCH_jcc_erratum] > 0 ? as_branches_at_end(block) : 0;
+        block->uarch->set[AS_UARCH_jcc_erratum] > 0 ? as_branches_at_end(block) : 0;
 }

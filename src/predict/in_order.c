@@ -23,7 +23,7 @@ struct as_ordered {
     double gap;
     double *start; /* by operation, for the last iterations */
     struct as_edges_to edges;
-    double unit_free[ASSAY_UARCH_PORTS];
+    double unit_free[AS_UARCH_PORTS];
     double at;                  /* cycle of the current issue */
     double next;                /* first cycle of the next issue */
     const struct as_op *leader; /* operation that another may join, or NULL */
@@ -57,7 +57,7 @@ static bool write_the_same(const struct as_op *a, const struct as_op *b)
 {
     for (unsigned i = 0; i < a->write_n; i++)
         for (unsigned k = 0; k < b->write_n; k++)
-            if (a->write[i].place == b->write[k].place && a->write[i].place < ASSAY_REG_COUNT)
+            if (a->write[i].place == b->write[k].place && a->write[i].place < AS_REG_COUNT)
                 return true;
     return false;
 }
@@ -67,7 +67,7 @@ static bool may_join(const struct as_ordered *o, const struct as_op *op, double 
     const enum as_pairing kind = pairing_of(o, op);
     if (!o->leader || ready > o->at + 1e-9 || op->own > 0)
         return false;
-    if (o->block->without & ASSAY_WITHOUT_PORTS)
+    if (o->block->without & AS_WITHOUT_PORTS)
         return true;
     return (kind == AS_PAIR_ANY || kind == AS_PAIR_SECOND) && !write_the_same(o->leader, op);
 }
@@ -79,10 +79,10 @@ static double sources_ready_at(const struct as_ordered *o, uint32_t i, uint32_t 
     const struct as_piece_of_code *block = o->block;
     const struct as_op *op = &block->op[i];
     double ready = 0;
-    if (op->branch || block->without & ASSAY_WITHOUT_LATENCY)
+    if (op->branch || block->without & AS_WITHOUT_LATENCY)
         return 0;
     for (uint32_t k = o->edges.first[i]; k < o->edges.first[i + 1]; k++) {
-        const struct as_edge *e = &block->edge.at[o->edges.order[k]];
+        const struct as_dependence_edge *e = &block->edge.at[o->edges.order[k]];
         if (e->distance > iteration)
             continue;
         const uint32_t row = (iteration - e->distance) % ORDERED_KEPT;
@@ -99,7 +99,7 @@ static double units_free_at(const struct as_ordered *o, const struct as_op *op)
     double at = 0;
     for (unsigned k = 0; k < op->use_n; k++) {
         const uint64_t ports = o->block->uarch->group[op->use[k].group].ports;
-        if (!(ports & o->pipes) && !(o->block->without & ASSAY_WITHOUT_PORTS))
+        if (!(ports & o->pipes) && !(o->block->without & AS_WITHOUT_PORTS))
             at = fmax(at, o->unit_free[__builtin_ctzll(ports)]);
     }
     return at;
@@ -118,7 +118,7 @@ static double issue_in_order(struct as_ordered *o, const struct as_op *op, doubl
         o->at = fmax(o->next, ceil(ready - 1e-9));
         o->next = o->at + fmax(o->gap, pipe);
         o->leader =
-            kind == AS_PAIR_ANY || kind == AS_PAIR_FIRST || o->block->without & ASSAY_WITHOUT_PORTS
+            kind == AS_PAIR_ANY || kind == AS_PAIR_FIRST || o->block->without & AS_WITHOUT_PORTS
                 ? op
                 : NULL;
     }
@@ -133,7 +133,7 @@ static double issue_in_order(struct as_ordered *o, const struct as_op *op, doubl
 }
 
 static void run_in_order(struct as_ordered *o, uint32_t i, uint32_t iteration,
-                         struct assay_timeline_entry *entry)
+                         struct as_timeline_entry *entry)
 {
     const struct as_op *op = &o->block->op[i];
     const double ready = sources_ready_at(o, i, iteration);
@@ -143,27 +143,27 @@ static void run_in_order(struct as_ordered *o, uint32_t i, uint32_t iteration,
     const double done = start + (op->latency >= 1 || op->loads ? (double)op->latency : 1);
     o->start[(size_t)(iteration % ORDERED_KEPT) * o->block->op_n + i] = start;
     if (entry)
-        *entry = (struct assay_timeline_entry){.iteration = iteration,
-                                               .insn = op->insn,
-                                               .dispatch = (int32_t)first,
-                                               .ready = (int32_t)ready,
-                                               .issue = (int32_t)at,
-                                               .done = (int32_t)done,
-                                               .retire = (int32_t)done};
+        *entry = (struct as_timeline_entry){.iteration = iteration,
+                                            .insn = op->insn,
+                                            .dispatch = (int32_t)first,
+                                            .ready = (int32_t)ready,
+                                            .issue = (int32_t)at,
+                                            .done = (int32_t)done,
+                                            .retire = (int32_t)done};
 }
 
-static bool find_pipes(const struct assay_predictor *p, struct as_ordered *o)
+static bool find_pipes(const struct as_predictor *p, struct as_ordered *o)
 {
     if (p->group_alu < 0 || p->group_branch < 0)
         return false;
     o->pipes = p->uarch->group[p->group_alu].ports;
     o->second = p->uarch->group[p->group_branch].ports & o->pipes;
-    o->gap = p->block.without & ASSAY_WITHOUT_FRONT_END ? 1 : p->uarch->set[ASSAY_UARCH_in_order];
+    o->gap = p->block.without & AS_WITHOUT_FRONT_END ? 1 : p->uarch->set[AS_UARCH_in_order];
     o->block = &p->block;
     return true;
 }
 
-double as_in_order_pipe(const struct assay_predictor *p, uint64_t *port)
+double as_in_order_pipe(const struct as_predictor *p, uint64_t *port)
 {
     struct as_ordered o = {.gap = 0};
     double alone = 0;
@@ -179,8 +179,8 @@ double as_in_order_pipe(const struct assay_predictor *p, uint64_t *port)
     return alone;
 }
 
-int as_simulate_in_order(struct assay_predictor *p, unsigned timeline_n, double *cycles,
-                         struct assay_timeline_entry **timeline, size_t *entries)
+int as_simulate_in_order(struct as_predictor *p, unsigned timeline_n, double *cycles,
+                         struct as_timeline_entry **timeline, size_t *entries)
 {
     const struct as_piece_of_code *block = &p->block;
     struct as_ordered o = {.at = 0};
@@ -192,10 +192,10 @@ int as_simulate_in_order(struct assay_predictor *p, unsigned timeline_n, double 
     if (timeline_n > half)
         timeline_n = half;
     *entries = (size_t)timeline_n * block->op_n;
-    *timeline = as_arena_array(&p->arena, struct assay_timeline_entry, *entries + 1);
+    *timeline = as_arena_array(&p->arena, struct as_timeline_entry, *entries + 1);
     o.start = as_arena_array(&p->arena, double, (size_t)block->op_n *ORDERED_KEPT);
     if (!*timeline || !o.start || !as_edges_by_user(block, &p->arena, &o.edges))
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     *cycles = 0;
     if (!find_pipes(p, &o))
         return 0;

@@ -15,9 +15,9 @@
 /* Places of values: registers as in isa/isa.h, then two groups of flags that are renamed
  * separately. */
 enum {
-    AS_PLACE_CARRY = ASSAY_REG_COUNT,
-    AS_PLACE_FLAGS, /* all flags except the carry */
-    AS_PLACES
+    AS_VALUE_CARRY = AS_REG_COUNT,
+    AS_VALUE_FLAGS, /* all flags except the carry */
+    AS_VALUE_PLACES
 };
 enum { AS_READS = 10, AS_WRITES = 8, AS_USES = 12 };
 
@@ -46,8 +46,8 @@ struct as_op_use {
 struct as_op {
     uint32_t insn; /* index in the block */
     uint32_t at;   /* index of its record in the code */
-    const struct assay_timing *timing;
-    uint8_t flags; /* assay_uarch_flag */
+    const struct as_core_timing *timing;
+    uint8_t flags; /* as_uarch_flag */
     uint8_t bypass;
     uint8_t read_n, write_n, use_n, memory_n;
     bool loads, stores, vector, move, branch, stack, jump_taken, renamed_load, locked, extends,
@@ -62,14 +62,14 @@ struct as_op {
     struct as_op_read read[AS_READS];
     struct as_op_write write[AS_WRITES];
     struct as_op_use use[AS_USES];
-    struct assay_memory memory[2];
+    struct as_memory memory[2];
     /* Symbolic address of its last memory operand, in the last iteration of the analysis. */
     uint32_t address_base;
     int64_t address_offset;
 };
 
 /* `to` starts at least `weight` cycles after `from`, `distance` iterations later. */
-struct as_edge {
+struct as_dependence_edge {
     uint32_t from, to;
     float weight;
     uint16_t distance;
@@ -77,19 +77,19 @@ struct as_edge {
 };
 
 struct as_piece_of_code {
-    const struct assay_uarch *uarch;
-    const struct assay_code *code;
+    const struct as_uarch *uarch;
+    const struct as_code *code;
     uint32_t without;
-    enum assay_predict_mode mode;
+    enum as_predict_mode mode;
     struct as_op *op;
     uint32_t op_n;
     uint32_t insn_n;
     uint32_t size_b;
-    size_t without_load;              /* index of the record in the code plus 1; 0 = none */
-    const struct assay_regset *ready; /* as in assay_predict_options */
+    size_t without_load;           /* index of the record in the code plus 1; 0 = none */
+    const struct as_regset *ready; /* as in as_predict_options */
     bool equal_memory, worst, varies;
     bool has_branch; /* the block has a branch of its own; otherwise dec and jnz are added */
-    AS_VEC(struct as_edge) edge;
+    AS_VEC(struct as_dependence_edge) edge;
     unsigned estimated_n, alike_n, forward_failed_n;
     struct as_x87 x87; /* state while the block is built */
 };
@@ -107,7 +107,7 @@ static inline uint64_t as_op_address(const struct as_piece_of_code *block, const
 /* Table entry of a form, looked up once. */
 struct as_known_form {
     uint32_t key; /* form and variant */
-    const struct assay_timing *timing;
+    const struct as_core_timing *timing;
     uint8_t match;
 };
 
@@ -119,8 +119,8 @@ struct as_memory_edge {
 
 enum as_store_forward { AS_FORWARD_NONE, AS_FORWARD_RENAMED, AS_FORWARD_WHOLE, AS_FORWARD_FAILED };
 
-struct assay_predictor {
-    const struct assay_uarch *uarch;
+struct as_predictor {
+    const struct as_uarch *uarch;
     struct as_arena arena; /* memory of the current prediction */
     AS_VEC(struct as_known_form) known;
     struct as_index known_index;
@@ -133,23 +133,23 @@ struct assay_predictor {
 
 /* Makes the operations of a block from its instructions (block.c, estimate.c). Returns 0 or an
  * error. */
-int as_block_build(struct assay_predictor *p, const struct assay_code *code, size_t first, size_t n,
-                   struct assay_error *err);
+int as_block_build(struct as_predictor *p, const struct as_code *code, size_t first, size_t n,
+                   struct as_error *err);
 /* Find the registers and flags, or the memory, that an operation reads and writes (effects.c). */
-void as_op_effects(struct assay_predictor *p, struct as_op *op, const struct assay_insn *insn,
-                   const struct assay_form *form);
-void as_op_memory(struct assay_predictor *p, struct as_op *op, const struct assay_insn *insn,
-                  const struct assay_form *form);
+void as_op_effects(struct as_predictor *p, struct as_op *op, const struct as_insn *insn,
+                   const struct as_form *form);
+void as_op_memory(struct as_predictor *p, struct as_op *op, const struct as_insn *insn,
+                  const struct as_form *form);
 /* Returns true if both operands are the same register. */
-bool as_insn_same_registers(const struct assay_insn *insn, const struct assay_form *form);
+bool as_insn_same_registers(const struct as_insn *insn, const struct as_form *form);
 /* Estimates a form without a table entry. With `memory_alone` the table has the form with
  * registers, and only the memory access is estimated. */
-void as_estimate_op(const struct assay_predictor *p, const struct assay_form *form,
-                    struct as_op *op, bool memory_alone);
+void as_estimate_op(const struct as_predictor *p, const struct as_form *form, struct as_op *op,
+                    bool memory_alone);
 
 /* Makes the edges of a block through registers, flags and memory (depend.c, values.c). Returns 0 or
  * an error. */
-int as_block_depend(struct assay_predictor *p, struct assay_error *err);
+int as_block_depend(struct as_predictor *p, struct as_error *err);
 /* Edges by their target operation i: order[first[i]] up to order[first[i + 1]]. as_edges_by_user
  * returns false if memory is short. */
 struct as_edges_to {
@@ -158,8 +158,8 @@ struct as_edges_to {
 bool as_edges_by_user(const struct as_piece_of_code *block, struct as_arena *arena,
                       struct as_edges_to *out);
 /* Finds the stores that feed loads. `out` has two elements per operation: index 2 * op + operand.
- * Returns 0 or ASSAY_ERR_NOMEM. */
-int as_values_memory(struct assay_predictor *p, struct as_memory_edge *out);
+ * Returns 0 or AS_ERR_NOMEM. */
+int as_values_memory(struct as_predictor *p, struct as_memory_edge *out);
 void as_values_free(struct as_values **values);
 
 /* ---- Bounds -------------------------------------------------------------------------------- */
@@ -177,9 +177,9 @@ void as_ports_spread(const struct as_piece_of_code *block, double *port_use, flo
 /* Adds the port use of loads that cross cache lines. The addresses are known by then. */
 void as_ports_split(struct as_piece_of_code *block);
 /* Adds the use of load ports by consecutive stores. */
-void as_ports_runs(const struct assay_predictor *p, struct as_piece_of_code *block);
+void as_ports_runs(const struct as_predictor *p, struct as_piece_of_code *block);
 /* Sets the cycles per iteration of the load, store-data and store-address ports. */
-void as_ports_of_memory(const struct as_piece_of_code *block, struct assay_prediction *out);
+void as_ports_of_memory(const struct as_piece_of_code *block, struct as_prediction *out);
 /* Sets the cycles of the dividers for the best and the worst values of operands. */
 void as_units_of_division(const struct as_piece_of_code *block, double *best, double *worst);
 double as_units_busiest(const struct as_piece_of_code *block, const char **name);
@@ -205,22 +205,22 @@ double as_front_branch(const struct as_piece_of_code *block);
 /* as_branches_at_end counts branches, with instructions fused to them, that cross or end at 32
  * bytes. as_find_hazards sets all hazards (hazards.c). */
 unsigned as_branches_at_end(const struct as_piece_of_code *block);
-void as_find_hazards(const struct as_piece_of_code *block, struct assay_prediction *out);
+void as_find_hazards(const struct as_piece_of_code *block, struct as_prediction *out);
 
 /* ---- Simulation ---------------------------------------------------------------------------- */
 
 /* Simulates the block. Sets `cycles` to the cycles per iteration in the steady state. The arena
- * owns the times of `timeline_n` iterations. Returns 0 or ASSAY_ERR_NOMEM. */
-int as_simulate(struct assay_predictor *p, unsigned timeline_n, double *cycles,
-                struct assay_timeline_entry **timeline, size_t *entries);
+ * owns the times of `timeline_n` iterations. Returns 0 or AS_ERR_NOMEM. */
+int as_simulate(struct as_predictor *p, unsigned timeline_n, double *cycles,
+                struct as_timeline_entry **timeline, size_t *entries);
 /* Sets `cycles` to the cycles per iteration of the last simulation that dispatch waited for each
- * assay_buffer. */
+ * as_buffer. */
 void as_simulated_waits(const struct as_simulation *s, double *cycles);
 /* Do the same for an in-order core (in_order.c). as_in_order_pipe returns the cycles of issues that
  * only the first pipe can take. It sets `port` to this pipe. */
-int as_simulate_in_order(struct assay_predictor *p, unsigned timeline_n, double *cycles,
-                         struct assay_timeline_entry **timeline, size_t *entries);
-double as_in_order_pipe(const struct assay_predictor *p, uint64_t *port);
+int as_simulate_in_order(struct as_predictor *p, unsigned timeline_n, double *cycles,
+                         struct as_timeline_entry **timeline, size_t *entries);
+double as_in_order_pipe(const struct as_predictor *p, uint64_t *port);
 void as_simulation_free(struct as_simulation **simulation);
 
 #endif

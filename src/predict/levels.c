@@ -14,22 +14,22 @@
 #include "machine/machine.h"
 #include "predict/internal.h"
 
-const char *assay_predict_level_name(enum assay_predict_level level)
+const char *as_predict_level_name(enum as_predict_level level)
 {
     static const char *const name[] = {"L1", "L2", "L3", "RAM"};
-    return (unsigned)level < ASSAY_PREDICT_LEVELS ? name[level] : "?";
+    return (unsigned)level < AS_PREDICT_LEVELS ? name[level] : "?";
 }
 
 /* ---- Traffic -------------------------------------------------------------------------------- */
 
 /* Returns the number of cache lines in which accesses of one array begin, for steps that skip
  * lines. */
-static double lines_of(const struct assay_streams *streams, uint32_t array, double line_b)
+static double lines_of(const struct as_streams *streams, uint32_t array, double line_b)
 {
     double lines = 0;
     for (size_t i = 0; i < streams->n; i++) {
-        const struct assay_memory_stream *a = &streams->at[i];
-        bool seen = a->array != array || a->stride == ASSAY_STRIDE_ZERO;
+        const struct as_memory_stream *a = &streams->at[i];
+        bool seen = a->array != array || a->stride == AS_STRIDE_ZERO;
         for (size_t k = 0; k < i && !seen; k++)
             seen = streams->at[k].array == array &&
                    floor((double)streams->at[k].offset_b / line_b) ==
@@ -39,21 +39,21 @@ static double lines_of(const struct assay_streams *streams, uint32_t array, doub
     return lines;
 }
 
-static bool is_first_of_array(const struct assay_streams *streams, size_t i, bool *written)
+static bool is_first_of_array(const struct as_streams *streams, size_t i, bool *written)
 {
     bool first = true;
     *written = false;
     for (size_t k = 0; k < streams->n; k++) {
-        const struct assay_memory_stream *other = &streams->at[k];
+        const struct as_memory_stream *other = &streams->at[k];
         if (other->array != streams->at[i].array || other->stack != streams->at[i].stack)
             continue;
-        *written |= (other->access & ASSAY_ACCESS_WRITE) != 0;
-        first &= k >= i || other->stride == ASSAY_STRIDE_ZERO;
+        *written |= (other->access & AS_ACCESS_WRITE) != 0;
+        first &= k >= i || other->stride == AS_STRIDE_ZERO;
     }
     return first;
 }
 
-static void add_indirect(const struct assay_memory_stream *stream, struct assay_traffic *out)
+static void add_indirect(const struct as_memory_stream *stream, struct as_traffic *out)
 {
     const double n = stream->element_b && stream->width_b > stream->element_b
                          ? (double)stream->width_b / stream->element_b
@@ -62,19 +62,19 @@ static void add_indirect(const struct assay_memory_stream *stream, struct assay_
     out->gathers |= n > 1;
 }
 
-void assay_traffic_of(const struct assay_streams *streams, double line_b, struct assay_traffic *out)
+void as_traffic_of(const struct as_streams *streams, double line_b, struct as_traffic *out)
 {
-    *out = (struct assay_traffic){0};
+    *out = (struct as_traffic){0};
     for (size_t i = 0; i < streams->n; i++) {
-        const struct assay_memory_stream *stream = &streams->at[i];
+        const struct as_memory_stream *stream = &streams->at[i];
         bool written;
-        if (stream->stack || stream->stride == ASSAY_STRIDE_ZERO)
+        if (stream->stack || stream->stride == AS_STRIDE_ZERO)
             continue;
-        if (stream->stride == ASSAY_STRIDE_INDIRECT) {
+        if (stream->stride == AS_STRIDE_INDIRECT) {
             add_indirect(stream, out);
             continue;
         }
-        if (stream->stride == ASSAY_STRIDE_UNKNOWN) {
+        if (stream->stride == AS_STRIDE_UNKNOWN) {
             out->unknown_n++;
             continue;
         }
@@ -91,13 +91,13 @@ void assay_traffic_of(const struct assay_streams *streams, double line_b, struct
 
 static const char *const stored_level[] = {"L1", "L2", "L3", "memory"};
 
-static double figure_of(const struct assay_figures *figures, const char *format,
-                        enum assay_predict_level level, const char **lacking)
+static double figure_of(const struct as_figures *figures, const char *format,
+                        enum as_predict_level level, const char **lacking)
 {
     static char name[64]; /* name of the last missing figure */
     char wanted[64];
     snprintf(wanted, sizeof wanted, format, stored_level[level]);
-    const struct assay_figure *figure = assay_figures_find(figures, wanted);
+    const struct as_figure *figure = as_figures_find(figures, wanted);
     if (figure && figure->value > 0)
         return figure->value;
     memcpy(name, wanted, sizeof name);
@@ -108,7 +108,7 @@ static double figure_of(const struct assay_figures *figures, const char *format,
 
 /* Returns the frequency in Hz of a core that runs vector code, or another known frequency. Returns
  * -1 if there is none. */
-static double frequency_of(const struct assay_figures *figures)
+static double frequency_of(const struct as_figures *figures)
 {
     for (size_t i = 0; i < figures->figure_n; i++)
         if (strncmp(figures->figure[i].name, "frequency.", 10) == 0 && figures->figure[i].value > 0)
@@ -117,7 +117,7 @@ static double frequency_of(const struct assay_figures *figures)
 }
 
 /* Returns the seconds per byte for the share of written bytes, or -1 if a figure is missing. */
-static double seconds_of_byte(const struct assay_figures *figures, enum assay_predict_level level,
+static double seconds_of_byte(const struct as_figures *figures, enum as_predict_level level,
                               double written, const char **lacking)
 {
     static const struct {
@@ -139,14 +139,13 @@ static double seconds_of_byte(const struct assay_figures *figures, enum assay_pr
     return (1 - at) / below + at / above;
 }
 
-bool assay_predict_at(const struct assay_traffic *traffic, const struct assay_figures *figures,
-                      enum assay_predict_level level, double cycles, double *out,
-                      const char **lacking)
+bool as_predict_at(const struct as_traffic *traffic, const struct as_figures *figures,
+                   enum as_predict_level level, double cycles, double *out, const char **lacking)
 {
     const double bytes = traffic->read_b + traffic->written_b;
     double seconds = 0;
     *out = cycles;
-    if (level == ASSAY_PREDICT_L1)
+    if (level == AS_PREDICT_L1)
         return true;
     const double frequency = frequency_of(figures);
     if (frequency < 0) {

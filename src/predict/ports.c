@@ -21,7 +21,7 @@ static double width_of_ports(uint64_t ports)
 
 /* Adds up the port-cycles of each set of ports. Returns the number of sets. */
 static unsigned sum_demand(const struct as_piece_of_code *block,
-                           struct port_demand out[ASSAY_UARCH_GROUPS])
+                           struct port_demand out[AS_UARCH_GROUPS])
 {
     unsigned n = 0;
     for (uint32_t i = 0; i < block->op_n; i++)
@@ -63,7 +63,7 @@ static void try_unions(const struct port_demand *demand, unsigned n, unsigned fr
 
 double as_ports_busiest(const struct as_piece_of_code *block, uint64_t *ports)
 {
-    struct port_demand demand[ASSAY_UARCH_GROUPS];
+    struct port_demand demand[AS_UARCH_GROUPS];
     const unsigned n = sum_demand(block, demand);
     double best = 0;
     *ports = 0;
@@ -83,7 +83,7 @@ double as_ports_busiest(const struct as_piece_of_code *block, uint64_t *ports)
 static bool same_line(const struct as_piece_of_code *block, const struct as_op *a,
                       const struct as_op *b)
 {
-    const int64_t line_b = (int64_t)block->uarch->set[ASSAY_UARCH_line_b];
+    const int64_t line_b = (int64_t)block->uarch->set[AS_UARCH_line_b];
     return (a->stack && b->stack) ||
            (a->address_base == b->address_base &&
             (a->address_offset & -line_b) == (b->address_offset & -line_b));
@@ -116,8 +116,8 @@ double as_store_lines(const struct as_piece_of_code *block)
 void as_ports_split(struct as_piece_of_code *block)
 {
     const double *set = block->uarch->set;
-    const double line_b = set[ASSAY_UARCH_line_b];
-    if (block->without & ASSAY_WITHOUT_CROSSINGS)
+    const double line_b = set[AS_UARCH_line_b];
+    if (block->without & AS_WITHOUT_CROSSINGS)
         return;
     for (uint32_t i = 0; i < block->op_n; i++) {
         struct as_op *op = &block->op[i];
@@ -127,7 +127,7 @@ void as_ports_split(struct as_piece_of_code *block)
             continue;
         for (unsigned k = 0; k < op->use_n; k++)
             if (op->use[k].address)
-                op->use[k].n += (float)(set[ASSAY_UARCH_split_load] * width_b / line_b);
+                op->use[k].n += (float)(set[AS_UARCH_split_load] * width_b / line_b);
     }
 }
 
@@ -157,9 +157,9 @@ static const struct as_op *memory_beside(const struct as_piece_of_code *block, u
  * The core seems to assign entries of the four address queues in order, not by load. Loops with
  * four integer loads per cycle lose nothing.
  */
-void as_ports_runs(const struct assay_predictor *p, struct as_piece_of_code *block)
+void as_ports_runs(const struct as_predictor *p, struct as_piece_of_code *block)
 {
-    const double n = block->uarch->set[ASSAY_UARCH_store_run];
+    const double n = block->uarch->set[AS_UARCH_store_run];
     if (!(n > 0) || p->group_load_fp < 0)
         return;
     for (uint32_t i = 0; i < block->op_n; i++) {
@@ -181,7 +181,7 @@ void as_ports_runs(const struct assay_predictor *p, struct as_piece_of_code *blo
  */
 double as_memory_mixed(const struct as_piece_of_code *block)
 {
-    const double width = block->uarch->set[ASSAY_UARCH_memory_mixed];
+    const double width = block->uarch->set[AS_UARCH_memory_mixed];
     double integer = 0, vector = 0, stores = 0;
     for (uint32_t i = 0; i < block->op_n; i++) {
         const struct as_op *op = &block->op[i];
@@ -199,13 +199,12 @@ double as_memory_bytes(const struct as_piece_of_code *block, const char **name)
     double loaded = 0, stored = 0;
     for (uint32_t i = 0; i < block->op_n; i++)
         for (unsigned k = 0; k < block->op[i].memory_n; k++) {
-            const struct assay_memory *memory = &block->op[i].memory[k];
-            loaded +=
-                block->op[i].loads && memory->access & ASSAY_ACCESS_READ ? memory->width_b : 0;
-            stored += memory->access & ASSAY_ACCESS_WRITE ? memory->width_b : 0;
+            const struct as_memory *memory = &block->op[i].memory[k];
+            loaded += block->op[i].loads && memory->access & AS_ACCESS_READ ? memory->width_b : 0;
+            stored += memory->access & AS_ACCESS_WRITE ? memory->width_b : 0;
         }
-    const double load_cy = set[ASSAY_UARCH_load_b] > 0 ? loaded / set[ASSAY_UARCH_load_b] : 0;
-    const double store_cy = set[ASSAY_UARCH_store_b] > 0 ? stored / set[ASSAY_UARCH_store_b] : 0;
+    const double load_cy = set[AS_UARCH_load_b] > 0 ? loaded / set[AS_UARCH_load_b] : 0;
+    const double store_cy = set[AS_UARCH_store_b] > 0 ? stored / set[AS_UARCH_store_b] : 0;
     *name = load_cy > store_cy ? "loads, by bytes" : "stores, by bytes";
     return fmax(load_cy, store_cy);
 }
@@ -216,8 +215,8 @@ double as_bank_busiest(const struct as_piece_of_code *block)
 {
     enum { BANKS_MOST = 16 };
     const double *set = block->uarch->set;
-    const uint64_t bank_b = (uint64_t)set[ASSAY_UARCH_load_bank_b];
-    const uint64_t line_b = (uint64_t)set[ASSAY_UARCH_line_b];
+    const uint64_t bank_b = (uint64_t)set[AS_UARCH_load_bank_b];
+    const uint64_t line_b = (uint64_t)set[AS_UARCH_line_b];
     double loads[BANKS_MOST] = {0}, most = 0;
     if (!bank_b || line_b / bank_b > BANKS_MOST)
         return 0;
@@ -229,7 +228,7 @@ double as_bank_busiest(const struct as_piece_of_code *block)
         *bank += 1;
         most = *bank > most ? *bank : most;
     }
-    return most / set[ASSAY_UARCH_load_bank];
+    return most / set[AS_UARCH_load_bank];
 }
 
 double as_units_busiest(const struct as_piece_of_code *block, const char **name)
@@ -263,16 +262,16 @@ static double loads_within(const struct as_piece_of_code *block, const double *l
     return sum / width_of_ports(ports);
 }
 
-void as_ports_of_memory(const struct as_piece_of_code *block, struct assay_prediction *out)
+void as_ports_of_memory(const struct as_piece_of_code *block, struct as_prediction *out)
 {
-    double loads[ASSAY_UARCH_GROUPS] = {0}; /* port-cycles of loads by group */
+    double loads[AS_UARCH_GROUPS] = {0}; /* port-cycles of loads by group */
 
     out->load_cy = out->store_cy = out->store_address_cy = 0;
     for (uint32_t i = 0; i < block->op_n; i++) {
         const struct as_op *op = &block->op[i];
 
         for (unsigned k = 0; k < op->use_n; k++) {
-            const struct assay_uarch_group *group = &block->uarch->group[op->use[k].group];
+            const struct as_uarch_group *group = &block->uarch->group[op->use[k].group];
             const double cycles = (double)op->use[k].n / width_of_ports(group->ports);
 
             if (op->loads && op->use[k].address && strncmp(group->name, "STA", 3) != 0)
@@ -294,8 +293,8 @@ static bool divides(const struct as_piece_of_code *block, const struct as_op *op
 {
     if (op->at == UINT32_MAX)
         return false;
-    const struct assay_form *form = assay_form_get(block->code->insn[op->at].form);
-    return form->insn_class == ASSAY_CLASS_DIV || form->insn_class == ASSAY_CLASS_SQRT;
+    const struct as_form *form = as_form_get(block->code->insn[op->at].form);
+    return form->insn_class == AS_CLASS_DIV || form->insn_class == AS_CLASS_SQRT;
 }
 
 void as_units_of_division(const struct as_piece_of_code *block, double *best, double *worst)
@@ -303,7 +302,7 @@ void as_units_of_division(const struct as_piece_of_code *block, double *best, do
     *best = *worst = 0;
     for (uint32_t i = 0; i < block->op_n; i++) {
         const struct as_op *op = &block->op[i];
-        const struct assay_timing *timing = op->timing;
+        const struct as_core_timing *timing = op->timing;
 
         if (!divides(block, op))
             continue;
@@ -331,11 +330,11 @@ void as_ports_spread(const struct as_piece_of_code *block, double *port_use, flo
         for (uint32_t i = 0; i < block->op_n; i++)
             for (unsigned k = 0; k < block->op[i].use_n; k++) {
                 const struct as_op_use *use = &block->op[i].use[k];
-                unsigned least = ASSAY_UARCH_PORTS;
+                unsigned least = AS_UARCH_PORTS;
                 for (uint64_t left = block->uarch->group[use->group].ports; left;
                      left &= left - 1) {
                     const unsigned port = (unsigned)__builtin_ctzll(left);
-                    if (least == ASSAY_UARCH_PORTS || port_use[port] < port_use[least])
+                    if (least == AS_UARCH_PORTS || port_use[port] < port_use[least])
                         least = port;
                 }
                 port_use[least] += (double)use->n / 16;

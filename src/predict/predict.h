@@ -18,53 +18,53 @@
 #include "isa/isa.h"
 #include "machine/uarch.h"
 
-enum assay_predict_mode {
-    ASSAY_PREDICT_LOOP,    /* ends in its back edge; one without a branch gets dec and jnz */
-    ASSAY_PREDICT_UNROLLED /* copies of it one behind the other */
+enum as_predict_mode {
+    AS_PREDICT_LOOP,    /* ends in its back edge; one without a branch gets dec and jnz */
+    AS_PREDICT_UNROLLED /* copies of it one behind the other */
 };
 
 /* The limit. */
-enum assay_bound {
-    ASSAY_BOUND_DISPATCH, /* slots a cycle */
-    ASSAY_BOUND_DECODE,   /* legacy decode, op cache, loop buffer */
-    ASSAY_BOUND_BRANCH,   /* taken branches */
-    ASSAY_BOUND_PORTS,    /* a set of ports */
-    ASSAY_BOUND_UNIT,     /* a unit that is not pipelined */
-    ASSAY_BOUND_LATENCY,  /* a loop-carried dependence */
-    ASSAY_BOUND_WINDOW,   /* none of these alone: what the simulation adds */
-    ASSAY_BOUNDS
+enum as_bound {
+    AS_BOUND_DISPATCH, /* slots a cycle */
+    AS_BOUND_DECODE,   /* legacy decode, op cache, loop buffer */
+    AS_BOUND_BRANCH,   /* taken branches */
+    AS_BOUND_PORTS,    /* a set of ports */
+    AS_BOUND_UNIT,     /* a unit that is not pipelined */
+    AS_BOUND_LATENCY,  /* a loop-carried dependence */
+    AS_BOUND_WINDOW,   /* none of these alone: what the simulation adds */
+    AS_BOUNDS
 };
 /* "dispatch", "ports", ...; borrowed. */
-const char *assay_bound_name(enum assay_bound bound);
+const char *as_bound_name(enum as_bound bound);
 
 /* Parts of the model that can be left out, to see what each is worth (doc/internals/predict.md). */
-enum assay_predict_without {
-    ASSAY_WITHOUT_SIMULATION = 1 << 0,
-    ASSAY_WITHOUT_MEMORY = 1 << 1, /* dependences through memory */
-    ASSAY_WITHOUT_RENAMED_MEMORY = 1 << 2,
-    ASSAY_WITHOUT_MOVES = 1 << 3, /* elimination of moves */
-    ASSAY_WITHOUT_STACK_ENGINE = 1 << 4,
-    ASSAY_WITHOUT_BYPASS = 1 << 5,
-    ASSAY_WITHOUT_FRONT_END = 1 << 6,
-    ASSAY_WITHOUT_PORTS = 1 << 7,
-    ASSAY_WITHOUT_LATENCY = 1 << 8,
-    ASSAY_WITHOUT_DECODE = 1 << 9, /* legacy decode, op cache and loop buffer rules */
-    ASSAY_WITHOUT_FUSION = 1 << 10,
-    ASSAY_WITHOUT_SYMBOLS = 1 << 11, /* addresses by register alone */
+enum as_predict_without {
+    AS_WITHOUT_SIMULATION = 1 << 0,
+    AS_WITHOUT_MEMORY = 1 << 1, /* dependences through memory */
+    AS_WITHOUT_RENAMED_MEMORY = 1 << 2,
+    AS_WITHOUT_MOVES = 1 << 3, /* elimination of moves */
+    AS_WITHOUT_STACK_ENGINE = 1 << 4,
+    AS_WITHOUT_BYPASS = 1 << 5,
+    AS_WITHOUT_FRONT_END = 1 << 6,
+    AS_WITHOUT_PORTS = 1 << 7,
+    AS_WITHOUT_LATENCY = 1 << 8,
+    AS_WITHOUT_DECODE = 1 << 9, /* legacy decode, op cache and loop buffer rules */
+    AS_WITHOUT_FUSION = 1 << 10,
+    AS_WITHOUT_SYMBOLS = 1 << 11, /* addresses by register alone */
     /* The gain of a change of the code: */
-    ASSAY_WITHOUT_DIVISION = 1 << 12, /* divisions and square roots of floating point cost as
+    AS_WITHOUT_DIVISION = 1 << 12, /* divisions and square roots of floating point cost as
                                          multiplications do */
     /* Lists with the address strides of other code: the offset of a load in its cache line is
      * unknown, and none crosses a line. */
-    ASSAY_WITHOUT_CROSSINGS = 1 << 13,
+    AS_WITHOUT_CROSSINGS = 1 << 13,
     /* For speed: how operations would share the ports, and the stages of the front end, are not
      * found: port_use is all 0. */
-    ASSAY_WITHOUT_SPREAD = 1 << 14
+    AS_WITHOUT_SPREAD = 1 << 14
 };
 
-struct assay_predict_options {
-    enum assay_predict_mode mode;
-    uint32_t without; /* assay_predict_without */
+struct as_predict_options {
+    enum as_predict_mode mode;
+    uint32_t without; /* as_predict_without */
     /* Memory that the code has not written holds one value everywhere, as harnesses that measure
      * blocks alone fill it: pointers that are loaded are equal. Else they are taken to differ. */
     bool equal_memory;
@@ -76,22 +76,22 @@ struct assay_predict_options {
     /* By instruction, NULL for none: registers with available values, whoever writes them. For
      * lists without some instructions: the missing results do not come from the previous
      * iteration. */
-    const struct assay_regset *ready;
+    const struct as_regset *ready;
 };
 
 /* One step of the chain that limits. */
-struct assay_chain_step {
+struct as_chain_step {
     uint32_t insn;
     float cycles;       /* from the start of this one to the start of the next */
     bool memory;        /* hands its value on through memory */
     uint8_t iterations; /* to the next */
 };
 
-struct assay_insn_prediction {
-    const struct assay_timing *timing; /* NULL: estimated */
-    uint8_t match;                     /* assay_timing_match */
-    bool fused;                        /* part of the instruction before it */
-    bool eliminated;                   /* costs a slot alone */
+struct as_insn_prediction {
+    const struct as_core_timing *timing; /* NULL: estimated */
+    uint8_t match;                       /* as_timing_match */
+    bool fused;                          /* part of the instruction before it */
+    bool eliminated;                     /* costs a slot alone */
     bool estimated;
     bool chain;        /* on the chain that limits */
     bool moved, idiom; /* eliminated: a copy; an idiom that needs no operand */
@@ -101,24 +101,24 @@ struct assay_insn_prediction {
 };
 
 /* Times of one execution of one instruction, in cycles since the first of the time line. */
-struct assay_timeline_entry {
+struct as_timeline_entry {
     uint32_t iteration, insn;
     int32_t dispatch, ready, issue, done, retire;
 };
 
 /* Buffers that dispatch waits for when they are full. */
-enum assay_buffer {
-    ASSAY_BUFFER_REORDER,
-    ASSAY_BUFFER_SCHEDULER,
-    ASSAY_BUFFER_LOADS,
-    ASSAY_BUFFER_STORES,
-    ASSAY_BUFFERS
+enum as_buffer {
+    AS_BUFFER_REORDER,
+    AS_BUFFER_SCHEDULER,
+    AS_BUFFER_LOADS,
+    AS_BUFFER_STORES,
+    AS_BUFFERS
 };
 
-struct assay_prediction {
-    double cycles;          /* per iteration: the answer */
-    enum assay_bound bound; /* that is nearest below it */
-    double bounds[ASSAY_BOUNDS];
+struct as_prediction {
+    double cycles;       /* per iteration: the answer */
+    enum as_bound bound; /* that is nearest below it */
+    double bounds[AS_BOUNDS];
     char limit[32];       /* which ports, which unit; else empty */
     double simulated;     /* below 0: not simulated */
     bool varies;          /* with the values computed with (divide, square root) */
@@ -129,9 +129,9 @@ struct assay_prediction {
      * branches at the end of 32 bytes of code. */
     unsigned forward_failed_n, page_alias_n, branch_at_end_n;
     size_t insn_n;
-    const struct assay_insn_prediction *insn;
+    const struct as_insn_prediction *insn;
     size_t chain_n;
-    const struct assay_chain_step *chain;
+    const struct as_chain_step *chain;
     double slots;            /* renamed, all together */
     double load_cy;          /* the ports of loads are busy, */
     double store_cy;         /* those of the data of stores, */
@@ -143,55 +143,53 @@ struct assay_prediction {
      * does not come from there. */
     double fetch_cy, predecode_cy, decoder_cy, cached_cy;
     /* Cycles of an iteration in which dispatch waits for room; where simulated, else below 0. */
-    double full_cy[ASSAY_BUFFERS];
+    double full_cy[AS_BUFFERS];
     unsigned port_n;
     const double *port_use; /* cycles a port is busy, by port, the load spread best */
     /* Port-cycles of each instruction, insn * port_n + port. */
     const float *insn_port;
     size_t timeline_n;
-    const struct assay_timeline_entry *timeline;
+    const struct as_timeline_entry *timeline;
 };
 
-struct assay_predictor; /* memory and what is known of forms for one core; of one thread */
+struct as_predictor; /* memory and what is known of forms for one core; of one thread */
 
-int assay_predictor_new(const struct assay_uarch *uarch, struct assay_predictor **out,
-                        struct assay_error *err);
-void assay_predictor_free(struct assay_predictor **predictor);
+int as_predictor_new(const struct as_uarch *uarch, struct as_predictor **out, struct as_error *err);
+void as_predictor_free(struct as_predictor **predictor);
 
 /*
  * Predicts `n` instructions of `code` from `first` on. An instruction that does not follow the
  * previous one is the target of a taken branch. `out` points to memory of the predictor, valid
  * until the next call. Errors: NO_CODE (no instruction), NOMEM.
  */
-int assay_predict(struct assay_predictor *predictor, const struct assay_code *code, size_t first,
-                  size_t n, const struct assay_predict_options *options,
-                  struct assay_prediction *out, struct assay_error *err);
+int as_predict(struct as_predictor *predictor, const struct as_code *code, size_t first, size_t n,
+               const struct as_predict_options *options, struct as_prediction *out,
+               struct as_error *err);
 
 /* ---- Beyond the first level of the cache ----------------------------------------------------- */
 
-struct assay_streams;
-struct assay_figures;
+struct as_streams;
+struct as_figures;
 
-enum assay_predict_level {
-    ASSAY_PREDICT_L1,
-    ASSAY_PREDICT_L2,
-    ASSAY_PREDICT_L3,
-    ASSAY_PREDICT_RAM,
-    ASSAY_PREDICT_LEVELS
+enum as_predict_level {
+    AS_PREDICT_L1,
+    AS_PREDICT_L2,
+    AS_PREDICT_L3,
+    AS_PREDICT_RAM,
+    AS_PREDICT_LEVELS
 };
 /* "L1", "L2", "L3", "RAM"; borrowed. */
-const char *assay_predict_level_name(enum assay_predict_level level);
+const char *as_predict_level_name(enum as_predict_level level);
 
 /* Bytes moved by one iteration, once per array for any number of accesses. */
-struct assay_traffic {
+struct as_traffic {
     double read_b;     /* of arrays that are read alone */
     double written_b;  /* of arrays that are written, read or not: their lines come and go */
     double gathered_n; /* elements by addresses out of memory; `gathers` by vector instructions */
     bool gathers;
     unsigned unknown_n; /* accesses with an unknown step: not counted */
 };
-void assay_traffic_of(const struct assay_streams *streams, double line_b,
-                      struct assay_traffic *out);
+void as_traffic_of(const struct as_streams *streams, double line_b, struct as_traffic *out);
 
 /*
  * Computes the cycles per iteration with data in `level`: the maximum of `cycles` (data in L1) and
@@ -199,8 +197,7 @@ void assay_traffic_of(const struct assay_streams *streams, double line_b,
  * (doc/internals/predict.md). `figures` may be NULL for L1. Returns false if a figure is missing,
  * with its name in `lacking` (may be NULL).
  */
-bool assay_predict_at(const struct assay_traffic *traffic, const struct assay_figures *figures,
-                      enum assay_predict_level level, double cycles, double *out,
-                      const char **lacking);
+bool as_predict_at(const struct as_traffic *traffic, const struct as_figures *figures,
+                   enum as_predict_level level, double cycles, double *out, const char **lacking);
 
 #endif

@@ -25,9 +25,9 @@ struct calendar {
 };
 
 struct as_simulation {
-    struct calendar port[ASSAY_UARCH_PORTS];
-    double unit_free[ASSAY_UARCH_PORTS];
-    uint32_t port_count[ASSAY_UARCH_PORTS];
+    struct calendar port[AS_UARCH_PORTS];
+    double unit_free[AS_UARCH_PORTS];
+    uint32_t port_count[AS_UARCH_PORTS];
     struct as_scheduler_entries scheduler[3];
     struct as_queue_entries loads, stores;
     double slot_freed[AS_QUEUE_MOST]; /* reorder buffer: cycle in which the operation retired */
@@ -48,7 +48,7 @@ struct as_simulation {
     bool binds;
     double dispatched;
     /* Cycles that dispatch waited for each buffer: in all, and up to the middle of the run. */
-    double waited[ASSAY_BUFFERS], waited_middle[ASSAY_BUFFERS];
+    double waited[AS_BUFFERS], waited_middle[AS_BUFFERS];
     double measured; /* number of iterations in the second half */
 };
 
@@ -83,14 +83,14 @@ static int64_t first_free(struct as_simulation *s, uint64_t ports, int64_t ready
 static int64_t book_port(struct as_simulation *s, uint64_t ports, int64_t ready)
 {
     const int64_t cycle = first_free(s, ports, ready);
-    unsigned best = ASSAY_UARCH_PORTS;
+    unsigned best = AS_UARCH_PORTS;
     for (uint64_t left = ports; left; left &= left - 1) {
         const unsigned port = (unsigned)__builtin_ctzll(left);
         if (!(*busy_word(&s->port[port], cycle >> 6) >> (cycle & 63) & 1) &&
-            (best == ASSAY_UARCH_PORTS || s->port_count[port] < s->port_count[best]))
+            (best == AS_UARCH_PORTS || s->port_count[port] < s->port_count[best]))
             best = port;
     }
-    if (best == ASSAY_UARCH_PORTS)
+    if (best == AS_UARCH_PORTS)
         return cycle;
     *busy_word(&s->port[best], cycle >> 6) |= (uint64_t)1 << (cycle & 63);
     s->port_count[best]++;
@@ -131,7 +131,7 @@ static double book_use(struct as_simulation *s, const struct as_op_use *use, dou
                        double ready)
 {
     const uint64_t ports = s->block->uarch->group[use->group].ports;
-    if (s->block->without & ASSAY_WITHOUT_PORTS)
+    if (s->block->without & AS_WITHOUT_PORTS)
         return ready;
     if (!(ports & (ports - 1)) && use->n > 1) { /* one port for several cycles */
         double *free = &s->unit_free[__builtin_ctzll(ports)];
@@ -154,7 +154,7 @@ static double book_use(struct as_simulation *s, const struct as_op_use *use, dou
 
 static double reorder_room(struct as_simulation *s, double slots, double cycle)
 {
-    const double cap = s->block->uarch->set[ASSAY_UARCH_rob];
+    const double cap = s->block->uarch->set[AS_UARCH_rob];
     while (s->slot_count && (s->slots_held + slots > cap || s->slot_count == AS_QUEUE_MOST)) {
         if (s->slot_freed[s->slot_head] > cycle)
             cycle = s->slot_freed[s->slot_head];
@@ -189,8 +189,7 @@ static unsigned scheduler_of(const struct as_simulation *s, const struct as_op *
 
 /* Counts the wait from `cycle` until cycle `room`, in which the buffer has a free entry. Returns
  * `room`. */
-static double waited_for(struct as_simulation *s, enum assay_buffer buffer, double cycle,
-                         double room)
+static double waited_for(struct as_simulation *s, enum as_buffer buffer, double cycle, double room)
 {
     s->waited[buffer] += room - cycle;
     return room;
@@ -198,28 +197,27 @@ static double waited_for(struct as_simulation *s, enum assay_buffer buffer, doub
 
 static double dispatch(struct as_simulation *s, const struct as_op *op, double not_before)
 {
-    const double width = s->block->uarch->set[ASSAY_UARCH_dispatch_width];
+    const double width = s->block->uarch->set[AS_UARCH_dispatch_width];
     const bool alone = as_front_begins_group(s->block, op);
-    const double slots = alone ? floor((double)op->slots + 0.5)
-                         : op->move
-                             ? (double)op->slots * s->block->uarch->set[ASSAY_UARCH_move_slots]
-                             : (double)op->slots;
+    const double slots = alone      ? floor((double)op->slots + 0.5)
+                         : op->move ? (double)op->slots * s->block->uarch->set[AS_UARCH_move_slots]
+                                    : (double)op->slots;
     double cycle =
         alone ? ceil(s->dispatch_at / width - 1e-9) : floor(s->dispatch_at / width + 1e-9);
     if (cycle < not_before)
         cycle = ceil(not_before);
-    cycle = waited_for(s, ASSAY_BUFFER_REORDER, cycle, reorder_room(s, slots, cycle));
+    cycle = waited_for(s, AS_BUFFER_REORDER, cycle, reorder_room(s, slots, cycle));
     if (op->use_n)
-        cycle = waited_for(s, ASSAY_BUFFER_SCHEDULER, cycle,
+        cycle = waited_for(s, AS_BUFFER_SCHEDULER, cycle,
                            as_scheduler_room(&s->scheduler[scheduler_of(s, op)], cycle));
     if (op->loads)
-        cycle = waited_for(s, ASSAY_BUFFER_LOADS, cycle, as_queue_room(&s->loads, cycle));
+        cycle = waited_for(s, AS_BUFFER_LOADS, cycle, as_queue_room(&s->loads, cycle));
     if (op->stores)
-        cycle = waited_for(s, ASSAY_BUFFER_STORES, cycle, as_queue_room(&s->stores, cycle));
+        cycle = waited_for(s, AS_BUFFER_STORES, cycle, as_queue_room(&s->stores, cycle));
     cycle = ceil(cycle - 1e-9);
     if (cycle * width > s->dispatch_at)
         s->dispatch_at = cycle * width;
-    s->dispatch_at += s->block->without & ASSAY_WITHOUT_FRONT_END ? 0 : slots;
+    s->dispatch_at += s->block->without & AS_WITHOUT_FRONT_END ? 0 : slots;
     return cycle;
 }
 
@@ -232,10 +230,10 @@ static struct sources_at sources_ready(const struct as_simulation *s, uint32_t i
 {
     struct sources_at ready = {0, 0};
     const struct as_op *op = &s->block->op[i];
-    if (s->block->without & ASSAY_WITHOUT_LATENCY)
+    if (s->block->without & AS_WITHOUT_LATENCY)
         return ready;
     for (uint32_t k = s->edges.first[i]; k < s->edges.first[i + 1]; k++) {
-        const struct as_edge *e = &s->block->edge.at[s->edges.order[k]];
+        const struct as_dependence_edge *e = &s->block->edge.at[s->edges.order[k]];
         if (e->distance > iteration)
             continue;
         const double at =
@@ -287,7 +285,7 @@ static double issue(struct as_simulation *s, uint32_t i, struct sources_at ready
 
 static double retire(struct as_simulation *s, const struct as_op *op, double done)
 {
-    const double width = s->block->uarch->set[ASSAY_UARCH_retire_width];
+    const double width = s->block->uarch->set[AS_UARCH_retire_width];
     double cycle = floor(s->retired_at / width + 1e-9);
     if (done > cycle)
         cycle = ceil(done - 1e-9);
@@ -307,7 +305,7 @@ static double loaded_at(const struct as_op *op, double address, double from)
 }
 
 static void simulate_op(struct as_simulation *s, uint32_t i, uint32_t iteration, double not_before,
-                        struct assay_timeline_entry *entry)
+                        struct as_timeline_entry *entry)
 {
     const struct as_op *op = &s->block->op[i];
     const double dispatched = dispatch(s, op, not_before);
@@ -328,7 +326,7 @@ static void simulate_op(struct as_simulation *s, uint32_t i, uint32_t iteration,
     if (op->stores)
         as_queue_insert(&s->stores, retired + 1);
     if (entry)
-        *entry = (struct assay_timeline_entry){
+        *entry = (struct as_timeline_entry){
             .iteration = iteration,
             .insn = op->insn,
             .dispatch = (int32_t)dispatched,
@@ -348,24 +346,24 @@ static unsigned capped(double value, unsigned most)
 static void clear_simulation(struct as_simulation *s, const struct as_piece_of_code *block)
 {
     const double *set = block->uarch->set;
-    for (unsigned i = 0; i < ASSAY_UARCH_PORTS; i++) {
+    for (unsigned i = 0; i < AS_UARCH_PORTS; i++) {
         if (i < block->uarch->port_n)
             memset(s->port[i].tag, 0xff, sizeof s->port[i].tag);
         s->unit_free[i] = 0;
         s->port_count[i] = 0;
     }
-    s->scheduler[0].cap = capped(set[ASSAY_UARCH_sched_int], AS_HEAP_MOST);
-    s->scheduler[1].cap = capped(set[ASSAY_UARCH_sched_fp], AS_HEAP_MOST);
-    s->scheduler[2].cap = capped(set[ASSAY_UARCH_sched_mem], AS_HEAP_MOST);
+    s->scheduler[0].cap = capped(set[AS_UARCH_sched_int], AS_HEAP_MOST);
+    s->scheduler[1].cap = capped(set[AS_UARCH_sched_fp], AS_HEAP_MOST);
+    s->scheduler[2].cap = capped(set[AS_UARCH_sched_mem], AS_HEAP_MOST);
     for (unsigned i = 0; i < 3; i++)
         s->scheduler[i].n = 0;
-    s->loads.cap = capped(set[ASSAY_UARCH_load_queue], AS_QUEUE_MOST);
-    s->stores.cap = capped(set[ASSAY_UARCH_store_queue], AS_QUEUE_MOST);
+    s->loads.cap = capped(set[AS_UARCH_load_queue], AS_QUEUE_MOST);
+    s->stores.cap = capped(set[AS_UARCH_store_queue], AS_QUEUE_MOST);
     s->loads.n = s->stores.n = s->slot_count = 0;
     s->slots_held = s->dispatch_at = s->retired_at = 0;
     memset(s->waited, 0, sizeof s->waited);
     s->block = block;
-    s->binds = set[ASSAY_UARCH_ports_at_rename] > 0;
+    s->binds = set[AS_UARCH_ports_at_rename] > 0;
 }
 
 /* Allocates the memory of the run, sorts the edges by target, and finds operations that share an
@@ -395,7 +393,7 @@ static bool prepare_run(struct as_simulation *s, struct as_arena *arena)
 static uint32_t iterations_of_run(const struct as_piece_of_code *block)
 {
     assert(block->op_n);
-    const double rob = block->uarch->set[ASSAY_UARCH_rob];
+    const double rob = block->uarch->set[AS_UARCH_rob];
     double slots = 0;
     for (uint32_t i = 0; i < block->op_n; i++)
         slots += (double)block->op[i].slots;
@@ -405,27 +403,26 @@ static uint32_t iterations_of_run(const struct as_piece_of_code *block)
     return n < 6 ? 6 : n;
 }
 
-int as_simulate(struct assay_predictor *p, unsigned timeline_n, double *cycles,
-                struct assay_timeline_entry **timeline, size_t *entries)
+int as_simulate(struct as_predictor *p, unsigned timeline_n, double *cycles,
+                struct as_timeline_entry **timeline, size_t *entries)
 {
     struct as_piece_of_code *block = &p->block;
     if (!p->simulation)
         p->simulation = as_calloc(1, sizeof *p->simulation);
     struct as_simulation *s = p->simulation;
     if (!s)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     clear_simulation(s, block);
     const uint32_t half = iterations_of_run(block);
     if (timeline_n > half)
         timeline_n = half;
     *entries = (size_t)timeline_n * block->op_n;
-    *timeline = as_arena_array(&p->arena, struct assay_timeline_entry, *entries + 1);
+    *timeline = as_arena_array(&p->arena, struct as_timeline_entry, *entries + 1);
     if (!*timeline || !prepare_run(s, &p->arena))
-        return ASSAY_ERR_NOMEM;
-    const double front = fmax(as_front_branch(block),
-                              block->without & (ASSAY_WITHOUT_DECODE | ASSAY_WITHOUT_FRONT_END)
-                                  ? 0
-                                  : as_front_decode(block));
+        return AS_ERR_NOMEM;
+    const double front = fmax(
+        as_front_branch(block),
+        block->without & (AS_WITHOUT_DECODE | AS_WITHOUT_FRONT_END) ? 0 : as_front_decode(block));
     double middle = 0;
     for (uint32_t iteration = 0; iteration < 2 * half; iteration++) {
         for (uint32_t i = 0; i < block->op_n; i++)
@@ -437,13 +434,13 @@ int as_simulate(struct assay_predictor *p, unsigned timeline_n, double *cycles,
         }
     }
     s->measured = half;
-    *cycles = (s->retired_at - middle) / block->uarch->set[ASSAY_UARCH_retire_width] / half;
+    *cycles = (s->retired_at - middle) / block->uarch->set[AS_UARCH_retire_width] / half;
     return 0;
 }
 
 void as_simulated_waits(const struct as_simulation *s, double *cycles)
 {
-    for (unsigned i = 0; i < ASSAY_BUFFERS; i++)
+    for (unsigned i = 0; i < AS_BUFFERS; i++)
         cycles[i] = (s->waited[i] - s->waited_middle[i]) / s->measured;
 }
 

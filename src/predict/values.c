@@ -42,7 +42,7 @@ struct as_values {
     AS_VEC(struct known_store) store;
     AS_VEC(int32_t) newest; /* by base: its newest store; below 0 = none */
     struct symbolic reg[16];
-    uint32_t version[AS_PLACES];
+    uint32_t version[AS_VALUE_PLACES];
     bool loaded[16]; /* the value of the register came from a load */
     uint32_t counter;
     const struct as_piece_of_code *block;
@@ -99,18 +99,18 @@ static struct symbolic register_value(struct as_values *v, unsigned reg)
     return (struct symbolic){number_of(v, OF_INPUT, reg, 0, 0), 0};
 }
 
-static struct symbolic address_of(struct as_values *v, const struct assay_memory *m)
+static struct symbolic address_of(struct as_values *v, const struct as_memory *m)
 {
     struct symbolic at = {0, 0};
-    if (m->base == ASSAY_REG_IP)
-        at = (struct symbolic){number_of(v, OF_INPUT, ASSAY_REG_IP, 0, 0), 0};
-    else if (m->base != ASSAY_REG_NONE)
+    if (m->base == AS_REG_IP)
+        at = (struct symbolic){number_of(v, OF_INPUT, AS_REG_IP, 0, 0), 0};
+    else if (m->base != AS_REG_NONE)
         at = register_value(v, m->base);
-    if (v->block->without & ASSAY_WITHOUT_SYMBOLS && m->base < 16 && m->index != ASSAY_REG_NONE)
+    if (v->block->without & AS_WITHOUT_SYMBOLS && m->base < 16 && m->index != AS_REG_NONE)
         at.base = number_of(v, OF_OPERATION, at.base, m->index, v->version[m->index]);
-    else if (m->index != ASSAY_REG_NONE)
+    else if (m->index != AS_REG_NONE)
         at = sum_of(v, at, register_value(v, m->index), m->scale ? m->scale : 1);
-    if (m->segment == ASSAY_REG_SEG + 4 || m->segment == ASSAY_REG_SEG + 5)
+    if (m->segment == AS_REG_SEG + 4 || m->segment == AS_REG_SEG + 5)
         at.base = number_of(v, OF_OPERATION, at.base, m->segment, 0);
     at.offset += m->disp;
     return at;
@@ -132,36 +132,36 @@ static const struct known_store *newest_overlap(const struct as_values *v, struc
 
 static uint32_t version_of(const struct as_values *v, unsigned reg)
 {
-    return reg < AS_PLACES ? v->version[reg] : 0;
+    return reg < AS_VALUE_PLACES ? v->version[reg] : 0;
 }
 
 /* Returns true if store and load have the same registers and displacement. The renamer compares
  * these, not values (AMD, memory renaming). */
 static bool same_expression(const struct as_values *v, const struct known_store *s,
-                            const struct assay_memory *m)
+                            const struct as_memory *m)
 {
     return s->reg[0] == m->base && s->reg[1] == m->index && s->disp == m->disp &&
-           (m->index == ASSAY_REG_NONE || s->scale == m->scale) &&
+           (m->index == AS_REG_NONE || s->scale == m->scale) &&
            s->version[0] == version_of(v, m->base) && s->version[1] == version_of(v, m->index);
 }
 
 static enum as_store_forward forwarding(const struct as_values *v, const struct known_store *s,
-                                        const struct as_op *op, const struct assay_memory *m,
+                                        const struct as_op *op, const struct as_memory *m,
                                         struct symbolic at)
 {
     if (s->offset > at.offset || at.offset + m->width_b > s->offset + s->width)
         return AS_FORWARD_FAILED;
     const double *set = v->block->uarch->set;
-    const bool late = set[ASSAY_UARCH_rename_memory_late] > 0 && m->base < 16 && v->loaded[m->base];
+    const bool late = set[AS_UARCH_rename_memory_late] > 0 && m->base < 16 && v->loaded[m->base];
     const bool general = !s->vector && !op->vector;
-    const bool renames = (v->block->uarch->set[ASSAY_UARCH_rename_memory] > 0 || late) &&
-                         !(v->block->without & ASSAY_WITHOUT_RENAMED_MEMORY);
+    const bool renames = (v->block->uarch->set[AS_UARCH_rename_memory] > 0 || late) &&
+                         !(v->block->without & AS_WITHOUT_RENAMED_MEMORY);
     const bool alike =
-        late || (v->block->mode == ASSAY_PREDICT_LOOP && set[ASSAY_UARCH_rename_memory_loop] > 0) ||
+        late || (v->block->mode == AS_PREDICT_LOOP && set[AS_UARCH_rename_memory_loop] > 0) ||
         (s->push ? op->stack : op->stack || same_expression(v, s, m));
-    const bool refuses = op->updates && !(set[ASSAY_UARCH_rename_memory_update] > 0);
+    const bool refuses = op->updates && !(set[AS_UARCH_rename_memory_update] > 0);
     if (renames && general && !refuses && s->offset == at.offset && !op->extends && alike &&
-        m->width_b >= set[ASSAY_UARCH_rename_memory_b])
+        m->width_b >= set[AS_UARCH_rename_memory_b])
         return AS_FORWARD_RENAMED;
     return AS_FORWARD_WHOLE;
 }
@@ -171,8 +171,8 @@ static enum as_store_forward forwarding(const struct as_values *v, const struct 
 static struct symbolic load_value(struct as_values *v, const struct as_op *op, uint32_t iteration,
                                   unsigned k, struct symbolic at)
 {
-    const struct assay_memory *m = &op->memory[k];
-    const struct known_store *s = m->width_b && !(v->block->without & ASSAY_WITHOUT_MEMORY)
+    const struct as_memory *m = &op->memory[k];
+    const struct known_store *s = m->width_b && !(v->block->without & AS_WITHOUT_MEMORY)
                                       ? newest_overlap(v, at, m->width_b)
                                       : NULL;
     struct as_memory_edge *edge = &v->out[2 * (op - v->block->op) + k];
@@ -191,7 +191,7 @@ static struct symbolic load_value(struct as_values *v, const struct as_op *op, u
 }
 
 static void add_known_store(struct as_values *v, const struct as_op *op, uint32_t iteration,
-                            const struct assay_memory *m, struct symbolic at, struct symbolic value)
+                            const struct as_memory *m, struct symbolic at, struct symbolic value)
 {
     struct known_store s = {.base = at.base,
                             .offset = at.offset,
@@ -218,8 +218,8 @@ static void add_known_store(struct as_values *v, const struct as_op *op, uint32_
 
 struct computing {
     const struct as_op *op;
-    const struct assay_insn *insn;
-    const struct assay_form *form;
+    const struct as_insn *insn;
+    const struct as_form *form;
     bool has_load, wide, has_imm, stack;
     struct symbolic load;
     int64_t imm;
@@ -227,10 +227,10 @@ struct computing {
 
 static unsigned general_operand(const struct computing *c, unsigned i)
 {
-    if (i >= c->form->operands || c->form->operand[i].kind != ASSAY_OPERAND_REG)
-        return ASSAY_REG_NONE;
+    if (i >= c->form->operands || c->form->operand[i].kind != AS_OPERAND_REG)
+        return AS_REG_NONE;
     const unsigned reg = c->insn->reg[c->form->operand[i].slot];
-    return reg < 16 ? reg : ASSAY_REG_NONE;
+    return reg < 16 ? reg : AS_REG_NONE;
 }
 
 /* Returns the result as a function of all sources, or an unknown value if vectors are sources. */
@@ -263,7 +263,7 @@ static bool second_value(const struct as_values *v, const struct computing *c, s
     const unsigned reg = general_operand(c, 1);
     if (c->has_imm)
         *out = (struct symbolic){0, c->imm};
-    else if (reg != ASSAY_REG_NONE)
+    else if (reg != AS_REG_NONE)
         *out = v->reg[reg];
     else if (c->has_load)
         *out = c->load;
@@ -276,17 +276,17 @@ static struct symbolic result_value(struct as_values *v, const struct computing 
 {
     const unsigned to = general_operand(c, 0);
     struct symbolic second;
-    if (c->insn->bits & ASSAY_INSN_IDIOM)
-        return (struct symbolic){0, c->form->traits & ASSAY_TRAIT_ONES ? -1 : 0};
-    if (c->form->insn_class == ASSAY_CLASS_LEA) {
-        struct assay_memory m = {.base = c->insn->base,
-                                 .index = c->insn->index,
-                                 .scale = c->insn->scale,
-                                 .segment = ASSAY_REG_NONE,
-                                 .disp = assay_code_disp(v->block->code, c->op->at)};
+    if (c->insn->bits & AS_INSN_IDIOM)
+        return (struct symbolic){0, c->form->traits & AS_TRAIT_ONES ? -1 : 0};
+    if (c->form->insn_class == AS_CLASS_LEA) {
+        struct as_memory m = {.base = c->insn->base,
+                              .index = c->insn->index,
+                              .scale = c->insn->scale,
+                              .segment = AS_REG_NONE,
+                              .disp = as_code_disp(v->block->code, c->op->at)};
         return address_of(v, &m);
     }
-    if (!c->wide || to == ASSAY_REG_NONE || c->form->operands > 2)
+    if (!c->wide || to == AS_REG_NONE || c->form->operands > 2)
         return opaque_value(v, c);
     if (is_named(c, "inc") || is_named(c, "dec"))
         return (struct symbolic){v->reg[to].base,
@@ -312,7 +312,7 @@ static struct symbolic stored_value(struct as_values *v, const struct computing 
     const bool moves = is_named(c, "mov") || is_named(c, "push");
     if (moves && c->has_imm)
         return (struct symbolic){0, c->imm};
-    if (moves && source != ASSAY_REG_NONE)
+    if (moves && source != AS_REG_NONE)
         return v->reg[source];
     return fresh_value(v);
 }
@@ -322,7 +322,7 @@ static struct symbolic stored_value(struct as_values *v, const struct computing 
 static void step_stack(struct as_values *v, const struct computing *c)
 {
     const bool push = c->op->stores;
-    if (c->stack && c->form->insn_class != ASSAY_CLASS_CALL)
+    if (c->stack && c->form->insn_class != AS_CLASS_CALL)
         v->reg[4].offset += push ? -8 : 8;
 }
 
@@ -332,7 +332,7 @@ static void write_results(struct as_values *v, const struct computing *c, struct
     const unsigned first = general_operand(c, 0);
     for (unsigned i = 0; i < c->op->write_n; i++) {
         const unsigned place = c->op->write[i].place;
-        if (place < AS_PLACES)
+        if (place < AS_VALUE_PLACES)
             v->version[place] = ++v->counter;
         if (place >= 16 || (place == 4 && c->stack))
             continue;
@@ -347,30 +347,30 @@ static void write_results(struct as_values *v, const struct computing *c, struct
 
 static void compute_step_values(struct as_values *v, struct as_op *op, uint32_t iteration)
 {
-    static const struct assay_form none = {.mnemonic = ""};
+    static const struct as_form none = {.mnemonic = ""};
     struct computing c = {.op = op, .form = &none};
     struct symbolic at[2];
     if (op->at == UINT32_MAX)
         return;
     c.insn = &v->block->code->insn[op->at];
-    c.form = assay_form_get(c.insn->form);
-    c.stack = c.form->traits & ASSAY_TRAIT_STACK && (op->loads || op->stores);
+    c.form = as_form_get(c.insn->form);
+    c.stack = c.form->traits & AS_TRAIT_STACK && (op->loads || op->stores);
     c.wide = c.form->operands && c.form->operand[0].width_b >= 4;
     for (unsigned i = 0; i < c.form->operands; i++)
-        c.has_imm |= c.form->operand[i].kind == ASSAY_OPERAND_IMM;
-    c.imm = c.has_imm ? assay_code_imm(v->block->code, op->at) : 0;
+        c.has_imm |= c.form->operand[i].kind == AS_OPERAND_IMM;
+    c.imm = c.has_imm ? as_code_imm(v->block->code, op->at) : 0;
     for (unsigned k = 0; k < op->memory_n; k++) {
         at[k] = address_of(v, &op->memory[k]);
         op->address_base = at[k].base;
         op->address_offset = at[k].offset;
-        if (op->memory[k].access & ASSAY_ACCESS_READ && op->loads) {
+        if (op->memory[k].access & AS_ACCESS_READ && op->loads) {
             c.load = load_value(v, op, iteration, k, at[k]);
             c.has_load = true;
         }
     }
     const struct symbolic stored = op->stores ? stored_value(v, &c) : (struct symbolic){0, 0};
     for (unsigned k = 0; k < op->memory_n; k++)
-        if (op->memory[k].access & ASSAY_ACCESS_WRITE)
+        if (op->memory[k].access & AS_ACCESS_WRITE)
             add_known_store(v, op, iteration, &op->memory[k], at[k], stored);
     struct symbolic result = {0, 0};
     if (op->write_n)
@@ -381,7 +381,7 @@ static void compute_step_values(struct as_values *v, struct as_op *op, uint32_t 
 
 /* ---- Iterations ---------------------------------------------------------------------------- */
 
-static struct as_values *cleared_values(struct assay_predictor *p)
+static struct as_values *cleared_values(struct as_predictor *p)
 {
     if (!p->values)
         p->values = as_calloc(1, sizeof *p->values);
@@ -405,11 +405,11 @@ static struct as_values *cleared_values(struct assay_predictor *p)
 /* Returns the number of iterations in flight together, plus some to reach the steady state. */
 static uint32_t iterations_of(const struct as_piece_of_code *block)
 {
-    const uint32_t n = (uint32_t)(block->uarch->set[ASSAY_UARCH_rob] / (block->op_n + 1)) + 3;
+    const uint32_t n = (uint32_t)(block->uarch->set[AS_UARCH_rob] / (block->op_n + 1)) + 3;
     return n < ITERATIONS_LEAST ? ITERATIONS_LEAST : n > ITERATIONS_MOST ? ITERATIONS_MOST : n;
 }
 
-int as_values_memory(struct assay_predictor *p, struct as_memory_edge *out)
+int as_values_memory(struct as_predictor *p, struct as_memory_edge *out)
 {
     bool loads = false, stores = false, vectors = false;
     for (uint32_t i = 0; i < p->block.op_n; i++) {
@@ -418,18 +418,18 @@ int as_values_memory(struct assay_predictor *p, struct as_memory_edge *out)
         stores |= p->block.op[i].stores;
         vectors |= p->block.op[i].loads && p->block.op[i].vector; /* may cross lines */
     }
-    if (!(loads && stores) && !vectors && !(stores && p->uarch->set[ASSAY_UARCH_store_lines] > 0) &&
-        !(loads && p->uarch->set[ASSAY_UARCH_load_bank_b] > 0))
+    if (!(loads && stores) && !vectors && !(stores && p->uarch->set[AS_UARCH_store_lines] > 0) &&
+        !(loads && p->uarch->set[AS_UARCH_load_bank_b] > 0))
         return 0;
     struct as_values *v = cleared_values(p);
     if (!v)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     v->out = out;
     const uint32_t n = loads && stores ? iterations_of(&p->block) : 2;
     for (uint32_t iteration = 0; iteration < n; iteration++)
         for (uint32_t i = 0; i < p->block.op_n; i++)
             compute_step_values(v, &p->block.op[i], iteration);
-    return v->failed ? ASSAY_ERR_NOMEM : 0;
+    return v->failed ? AS_ERR_NOMEM : 0;
 }
 
 void as_values_free(struct as_values **values)

@@ -18,15 +18,15 @@ void as_x87_init(struct as_x87 *stack);
 unsigned as_x87_place(const struct as_x87 *stack, unsigned reg);
 /* Describe the effect of an instruction on the stack. It pushes before it writes and pops after it
  * has written. */
-bool as_x87_pushes(const struct assay_form *form);
-unsigned as_x87_pops(const struct assay_form *form);
-bool as_x87_swaps(const struct assay_form *form);
+bool as_x87_pushes(const struct as_form *form);
+unsigned as_x87_pops(const struct as_form *form);
+bool as_x87_swaps(const struct as_form *form);
 /* Return true if the instruction reads or writes st(i) without naming it; i is 0 or 1. Reads use
  * the numbers before a push, writes those after it. Both use the numbers before a pop. */
-bool as_x87_reads(const struct assay_form *form, unsigned i);
-bool as_x87_writes(const struct assay_form *form, unsigned i);
+bool as_x87_reads(const struct as_form *form, unsigned i);
+bool as_x87_writes(const struct as_form *form, unsigned i);
 void as_x87_push(struct as_x87 *stack);
 void as_x87_pop(struct as_x87 *stack);
-void as_x87_swap(struct as_x87 *stack, const struct assay_insn *insn);
+void as_x87_swap(struct as_x87 *stack, const struct as_insn *insn);
 
 #endif

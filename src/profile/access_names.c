@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "profile/accesses.h"
 
-static int bases_of(struct as_access_names *names, const struct assay_program *program,
-                    uint32_t body, struct as_bases **out, struct assay_error *err)
+static int bases_of(struct as_access_names *names, const struct as_program *program, uint32_t body,
+                    struct as_bases **out, struct as_error *err)
 {
     for (unsigned i = 0; i < AS_ACCESS_BODIES; i++) {
         *out = names->at[i].bases;
@@ -42,7 +42,7 @@ static void see_type(struct as_access_name *name)
 }
 
 /* The member of a record in an array of records, by the place of an address in its object. */
-static void see_member(struct as_access_name *name, const struct assay_memory_stream *stream,
+static void see_member(struct as_access_name *name, const struct as_memory_stream *stream,
                        int64_t offset_b)
 {
     struct as_type_ref element = name->base.type;
@@ -61,7 +61,7 @@ static void see_member(struct as_access_name *name, const struct assay_memory_st
 
 /* The variables of a stride that nearly all samples have. */
 static void see_extent(struct as_access_name *name, const struct as_bases *bases,
-                       const struct assay_memory_stream *stream, const struct as_seen_stride *seen)
+                       const struct as_memory_stream *stream, const struct as_seen_stride *seen)
 {
     struct as_extent_name extent;
 
@@ -74,10 +74,10 @@ static void see_extent(struct as_access_name *name, const struct as_bases *bases
 }
 
 int as_access_name_of(struct as_access_names *names, const struct as_operand_loop *loop, size_t s,
-                      struct as_access_name *out, struct assay_error *err)
+                      struct as_access_name *out, struct as_error *err)
 {
-    const struct assay_memory_stream *stream = &loop->streams.at[s];
-    const struct assay_program *program = loop->module->program;
+    const struct as_memory_stream *stream = &loop->streams.at[s];
+    const struct as_program *program = loop->module->program;
     struct as_bases *bases;
 
     *out = (struct as_access_name){0};

@@ -16,7 +16,7 @@
 
 enum { STRIDE_METRIC, LINE_USE_METRIC, SWEEP_METRIC, RATE_METRIC, SPLIT_METRIC, ACCESS_METRICS };
 
-static const struct assay_metric access_metric[ACCESS_METRICS] = {
+static const struct as_metric access_metric[ACCESS_METRICS] = {
     [STRIDE_METRIC] = {.name = "operand_stride_b",
                        .unit = "b",
                        .title = "Widest stride",
@@ -31,7 +31,7 @@ static const struct assay_metric access_metric[ACCESS_METRICS] = {
                          .formula = "100 * used / moved, over arrays",
                          .topic = "memory",
                          .position = 64,
-                         .better = ASSAY_BETTER_HIGHER},
+                         .better = AS_BETTER_HIGHER},
     [SWEEP_METRIC] = {.name = "operand_sweep_b",
                       .unit = "b",
                       .title = "Memory of all walks, at least",
@@ -55,7 +55,7 @@ static const struct assay_metric access_metric[ACCESS_METRICS] = {
                       .formula = "100 * sampled addresses that cross a line / all, over operands",
                       .topic = "memory",
                       .position = 67,
-                      .better = ASSAY_BETTER_LOWER}};
+                      .better = AS_BETTER_LOWER}};
 
 typedef AS_VEC(struct as_register_site) site_list;
 
@@ -72,19 +72,18 @@ struct access_pass {
 
 /* ---- Rows ----------------------------------------------------------------------------------- */
 
-static const char *stride_word(const struct assay_memory_stream *at,
-                               const struct as_seen_stride *seen)
+static const char *stride_word(const struct as_memory_stream *at, const struct as_seen_stride *seen)
 {
     if (!isnan(seen->share) && seen->share < AS_STRIDE_SHARE_SURE)
         return seen->share > 0 ? "several" : "unknown";
     switch (at->stride) {
-    case ASSAY_STRIDE_ZERO:
+    case AS_STRIDE_ZERO:
         return "none";
-    case ASSAY_STRIDE_UNIT:
+    case AS_STRIDE_UNIT:
         return "unit";
-    case ASSAY_STRIDE_CONSTANT:
+    case AS_STRIDE_CONSTANT:
         return "constant";
-    case ASSAY_STRIDE_INDIRECT:
+    case AS_STRIDE_INDIRECT:
         return "indirect";
     default:
         return "unknown";
@@ -93,25 +92,24 @@ static const char *stride_word(const struct assay_memory_stream *at,
 
 static const char *access_word(unsigned access)
 {
-    const unsigned both = ASSAY_ACCESS_READ | ASSAY_ACCESS_WRITE;
+    const unsigned both = AS_ACCESS_READ | AS_ACCESS_WRITE;
 
-    return (access & both) == both ? "update" : access & ASSAY_ACCESS_WRITE ? "store" : "load";
+    return (access & both) == both ? "update" : access & AS_ACCESS_WRITE ? "store" : "load";
 }
 
 static int line_of(const struct access_pass *p, uint64_t address, int64_t *line_id,
-                   struct assay_error *err)
+                   struct as_error *err)
 {
-    struct assay_catalogue_place place;
+    struct as_catalogue_place place;
 
     *line_id = 0;
-    assay_catalogue_find(p->loop.module, address, &place);
-    return place.line
-               ? assay_catalogue_row_line(p->loop.module, place.file, place.line, line_id, err)
-               : 0;
+    as_catalogue_find(p->loop.module, address, &place);
+    return place.line ? as_catalogue_row_line(p->loop.module, place.file, place.line, line_id, err)
+                      : 0;
 }
 
-static int reuse_of(const struct access_pass *p, size_t i, struct assay_row_loop_access *row,
-                    struct assay_error *err)
+static int reuse_of(const struct access_pass *p, size_t i, struct as_row_loop_access *row,
+                    struct as_error *err)
 {
     const struct as_outer_reuse *reuse = &p->loop.reuse[i];
 
@@ -119,19 +117,19 @@ static int reuse_of(const struct access_pass *p, size_t i, struct assay_row_loop
         return 0;
     row->reuse = reuse->kind == AS_REUSE_LINE ? "line" : "data";
     if (reuse->between_b > 0)
-        row->reuse_b = assay_known((int64_t)reuse->between_b);
-    return assay_catalogue_row_loop(p->loop.module, reuse->loop, &row->reuse_loop_id, err);
+        row->reuse_b = as_known((int64_t)reuse->between_b);
+    return as_catalogue_row_loop(p->loop.module, reuse->loop, &row->reuse_loop_id, err);
 }
 
 static int write_access(struct access_pass *p, size_t i, const as_address_list *address_list,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
-    const struct assay_memory_stream *at = &p->loop.streams.at[i];
+    const struct as_memory_stream *at = &p->loop.streams.at[i];
     const uint64_t address = p->loop.module->program->code.insn[at->insn].address;
     const struct as_seen_stride *seen = &p->loop.seen[i];
-    const struct assay_line_use *use = &p->loop.use[i];
+    const struct as_line_use *use = &p->loop.use[i];
     const bool by_code = isnan(seen->share);
-    struct assay_row_loop_access row = {
+    struct as_row_loop_access row = {
         .run_id = p->all->run_id,
         .loop_id = p->loop.site->loop_id,
         .address = (int64_t)address,
@@ -151,35 +149,35 @@ static int write_access(struct access_pass *p, size_t i, const as_address_list *
     row.variable = *name.base.text ? name.base.text : NULL;
     row.member = *name.member.path ? name.member.path : NULL;
     if (name.element_b)
-        row.element_b = assay_known((int64_t)name.element_b);
+        row.element_b = as_known((int64_t)name.element_b);
     if (name.row_n)
-        row.row_n = assay_known(name.row_n);
+        row.row_n = as_known(name.row_n);
     row.extent = *name.extent ? name.extent : NULL;
     if (*name.extent)
-        row.extent_n = assay_known(name.extent_n);
+        row.extent_n = as_known(name.extent_n);
     if (name.dimension_n)
-        row.dimension_n = assay_known(name.dimension_n);
-    if (by_code ? at->stride <= ASSAY_STRIDE_CONSTANT : seen->share > 0)
-        row.stride_b = assay_known(seen->stride_b);
+        row.dimension_n = as_known(name.dimension_n);
+    if (by_code ? at->stride <= AS_STRIDE_CONSTANT : seen->share > 0)
+        row.stride_b = as_known(seen->stride_b);
     AS_TRY(line_of(p, address, &row.line_id, err));
     AS_TRY(reuse_of(p, i, &row, err));
-    return assay_experiment_add_loop_access(p->all->experiment, &row, err);
+    return as_experiment_add_loop_access(p->all->experiment, &row, err);
 }
 
 /* Writes the metrics of a loop if every stride is known. */
-static int write_metrics(const struct access_pass *p, struct assay_error *err)
+static int write_metrics(const struct access_pass *p, struct as_error *err)
 {
-    const struct assay_line_use *total = &p->loop.all_use;
-    const struct assay_subject loop = {
-        .kind = ASSAY_OBJECT_LOOP, .object_id = p->loop.site->loop_id, .run_id = p->all->run_id};
+    const struct as_line_use *total = &p->loop.all_use;
+    const struct as_subject loop = {
+        .kind = AS_OBJECT_LOOP, .object_id = p->loop.site->loop_id, .run_id = p->all->run_id};
     int64_t widest_b = 0;
 
     for (size_t i = 0; i < p->loop.streams.n; i++) {
-        const struct assay_memory_stream *at = &p->loop.streams.at[i];
+        const struct as_memory_stream *at = &p->loop.streams.at[i];
 
         if (at->stack)
             continue;
-        if (at->stride > ASSAY_STRIDE_CONSTANT)
+        if (at->stride > AS_STRIDE_CONSTANT)
             return 0;
         if (llabs(p->loop.seen[i].stride_b) > widest_b)
             widest_b = llabs(p->loop.seen[i].stride_b);
@@ -187,25 +185,25 @@ static int write_metrics(const struct access_pass *p, struct assay_error *err)
     if (!(total->moved_b > 0))
         return 0;
     const double share = 100 * total->used_b / total->moved_b;
-    AS_TRY(assay_experiment_value(p->all->experiment, p->metric[STRIDE_METRIC], &loop,
-                                  assay_derived((double)widest_b, (double)widest_b,
+    AS_TRY(as_experiment_value(p->all->experiment, p->metric[STRIDE_METRIC], &loop,
+                               as_value_derived((double)widest_b, (double)widest_b,
                                                 (double)widest_b, (int64_t)p->loop.sample_n),
-                                  err));
-    return assay_experiment_value(p->all->experiment, p->metric[LINE_USE_METRIC], &loop,
-                                  assay_derived(share, share, share, (int64_t)p->loop.sample_n),
-                                  err);
+                               err));
+    return as_experiment_value(p->all->experiment, p->metric[LINE_USE_METRIC], &loop,
+                               as_value_derived(share, share, share, (int64_t)p->loop.sample_n),
+                               err);
 }
 
 /* Entries [from, to) are of one object. */
 static int write_object(const struct access_pass *p, const struct as_touched *from,
                         const struct as_touched *to, double all, double *touched_b,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     unsigned access = 0;
     double weight = 0, known = 0, huge = 0; /* known: of those with known pages */
-    struct assay_row_loop_object row = {.run_id = p->all->run_id,
-                                        .loop_id = p->loop.site->loop_id,
-                                        .data_object_id = from->object.object_id};
+    struct as_row_loop_object row = {.run_id = p->all->run_id,
+                                     .loop_id = p->loop.site->loop_id,
+                                     .data_object_id = from->object.object_id};
 
     for (const struct as_touched *at = from, *next; at < to; at = next) {
         struct as_touched_sum sum;
@@ -224,11 +222,11 @@ static int write_object(const struct access_pass *p, const struct as_touched *fr
     row.share = weight / all;
     row.huge_share = known > 0 ? huge / known : (double)NAN;
     *touched_b += (double)row.touched_b;
-    return assay_experiment_add_loop_object(p->all->experiment, &row, err);
+    return as_experiment_add_loop_object(p->all->experiment, &row, err);
 }
 
 static int write_objects(const struct access_pass *p, const as_touched_list *list,
-                         double *touched_b, struct assay_error *err)
+                         double *touched_b, struct as_error *err)
 {
     double all = 0;
 
@@ -244,21 +242,20 @@ static int write_objects(const struct access_pass *p, const as_touched_list *lis
 }
 
 /* Writes a bound from below, if it is known. */
-static int write_bound(const struct access_pass *p, int metric, double value,
-                       struct assay_error *err)
+static int write_bound(const struct access_pass *p, int metric, double value, struct as_error *err)
 {
-    const struct assay_subject loop = {
-        .kind = ASSAY_OBJECT_LOOP, .object_id = p->loop.site->loop_id, .run_id = p->all->run_id};
+    const struct as_subject loop = {
+        .kind = AS_OBJECT_LOOP, .object_id = p->loop.site->loop_id, .run_id = p->all->run_id};
 
-    return value > 0 ? assay_experiment_value(
+    return value > 0 ? as_experiment_value(
                            p->all->experiment, p->metric[metric], &loop,
-                           assay_derived(value, value, INFINITY, (int64_t)p->loop.sample_n), err)
+                           as_value_derived(value, value, INFINITY, (int64_t)p->loop.sample_n), err)
                      : 0;
 }
 
 /* No walk reaches further than the objects that the loop touches. */
 static int write_sweep(const struct access_pass *p, const as_address_list *address,
-                       const struct as_entry *entry, double touched_b, struct assay_error *err)
+                       const struct as_entry *entry, double touched_b, struct as_error *err)
 {
     struct as_sweep sweep;
 
@@ -273,52 +270,52 @@ static int write_sweep(const struct access_pass *p, const as_address_list *addre
 }
 
 static int write_entry(const struct access_pass *p, const struct as_entry *entry, double touched_b,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     const bool known = entry->iteration_n > 0;
-    struct assay_row_loop_data row = {.run_id = p->all->run_id,
-                                      .loop_id = p->loop.site->loop_id,
-                                      .iteration_n = known ? entry->iteration_n : (double)NAN,
-                                      .cache_n = assay_known(p->caches.n)};
+    struct as_row_loop_data row = {.run_id = p->all->run_id,
+                                   .loop_id = p->loop.site->loop_id,
+                                   .iteration_n = known ? entry->iteration_n : (double)NAN,
+                                   .cache_n = as_known(p->caches.n)};
 
     if (!known && !(touched_b > 0))
         return 0;
     if (known) {
-        row.entry_b = assay_known((int64_t)entry->line_b);
-        row.page_n = assay_known((int64_t)ceil(entry->page_n));
-        row.set_n = entry->set_n ? assay_known(entry->set_n) : (struct assay_number){0};
+        row.entry_b = as_known((int64_t)entry->line_b);
+        row.page_n = as_known((int64_t)ceil(entry->page_n));
+        row.set_n = entry->set_n ? as_known(entry->set_n) : (struct as_number){0};
     }
     if (known && entry->line_b > 0 && p->caches.n)
-        row.near_level = assay_known(entry->near_level);
+        row.near_level = as_known(entry->near_level);
     if (touched_b > 0) {
-        row.touched_b = assay_known((int64_t)touched_b);
+        row.touched_b = as_known((int64_t)touched_b);
         if (p->caches.n)
-            row.far_level = assay_known(as_level_of(&p->caches, touched_b / STAYS_SHARE));
+            row.far_level = as_known(as_level_of(&p->caches, touched_b / STAYS_SHARE));
     }
-    return assay_experiment_add_loop_data(p->all->experiment, &row, err);
+    return as_experiment_add_loop_data(p->all->experiment, &row, err);
 }
 
 static int write_sharing(const struct access_pass *p, const as_address_list *address,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     struct as_sharing sharing;
 
     AS_TRY(as_sharing_find(&p->loop, address, &sharing, err));
     if (!sharing.line_n)
         return 0;
-    const struct assay_row_loop_sharing row = {.run_id = p->all->run_id,
-                                               .loop_id = p->loop.site->loop_id,
-                                               .data_object_id = p->loop.object_id[sharing.stream],
-                                               .line_n = sharing.line_n,
-                                               .thread_n = sharing.thread_n,
-                                               .gap_b = (int64_t)sharing.gap_b,
-                                               .share = sharing.share};
-    return assay_experiment_add_loop_sharing(p->all->experiment, &row, err);
+    const struct as_row_loop_sharing row = {.run_id = p->all->run_id,
+                                            .loop_id = p->loop.site->loop_id,
+                                            .data_object_id = p->loop.object_id[sharing.stream],
+                                            .line_n = sharing.line_n,
+                                            .thread_n = sharing.thread_n,
+                                            .gap_b = (int64_t)sharing.gap_b,
+                                            .share = sharing.share};
+    return as_experiment_add_loop_sharing(p->all->experiment, &row, err);
 }
 
 /* Objects and false sharing: what addresses say. */
 static int write_touched(struct access_pass *p, const as_address_list *address, double *touched_b,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     as_touched_list touched = {0};
     int rc = as_objects_touched(p->objects, &p->loop, address, &touched, err);
@@ -331,10 +328,10 @@ static int write_touched(struct access_pass *p, const as_address_list *address, 
 
 /* The mean over vector operands with known addresses. */
 static int write_splits(const struct access_pass *p, const as_address_list *address,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
-    const struct assay_subject loop = {
-        .kind = ASSAY_OBJECT_LOOP, .object_id = p->loop.site->loop_id, .run_id = p->all->run_id};
+    const struct as_subject loop = {
+        .kind = AS_OBJECT_LOOP, .object_id = p->loop.site->loop_id, .run_id = p->all->run_id};
     double sum = 0;
     unsigned n = 0;
 
@@ -346,13 +343,13 @@ static int write_splits(const struct access_pass *p, const as_address_list *addr
         n++;
     }
     const double pct = n ? 100 * sum / n : 0;
-    return n ? assay_experiment_value(p->all->experiment, p->metric[SPLIT_METRIC], &loop,
-                                      assay_derived(pct, pct, pct, (int64_t)p->loop.sample_n), err)
+    return n ? as_experiment_value(p->all->experiment, p->metric[SPLIT_METRIC], &loop,
+                                   as_value_derived(pct, pct, pct, (int64_t)p->loop.sample_n), err)
              : 0;
 }
 
 static int write_accesses(struct access_pass *p, const as_address_list *address,
-                          struct assay_error *err)
+                          struct as_error *err)
 {
     for (size_t i = 0; i < p->loop.streams.n; i++)
         if (!p->loop.streams.at[i].stack)
@@ -360,13 +357,13 @@ static int write_accesses(struct access_pass *p, const as_address_list *address,
     return write_splits(p, address, err);
 }
 
-static int write_loop(struct access_pass *p, struct assay_error *err)
+static int write_loop(struct access_pass *p, struct as_error *err)
 {
     as_address_list address = {0};
     double touched_b = 0;
 
     as_strides_see(&p->loop);
-    AS_TRY(assay_line_use(&p->loop.streams, p->loop.use, &p->loop.all_use, err));
+    AS_TRY(as_line_use(&p->loop.streams, p->loop.use, &p->loop.all_use, err));
     int rc = as_addresses_of(&p->loop, &address, err);
     if (rc == 0)
         rc = write_touched(p, &address, &touched_b, err);
@@ -392,10 +389,10 @@ static void release_loop(struct as_operand_loop *loop)
     as_free(loop->object_id);
     as_free(loop->offset_b);
     as_free(loop->reuse);
-    assay_streams_free(&loop->streams);
+    as_streams_free(&loop->streams);
 }
 
-static int look_at_loop(struct access_pass *p, struct assay_error *err)
+static int look_at_loop(struct access_pass *p, struct as_error *err)
 {
     struct as_operand_loop *loop = &p->loop;
 
@@ -404,7 +401,7 @@ static int look_at_loop(struct access_pass *p, struct assay_error *err)
         loop->sample_n += loop->site[i].registers->sample_n;
     if (loop->sample_n < SAMPLES_LEAST)
         return 0;
-    AS_TRY(assay_loop_streams(loop->module->program, loop->site->loop, &loop->streams, err));
+    AS_TRY(as_loop_streams(loop->module->program, loop->site->loop, &loop->streams, err));
     const size_t n = loop->streams.n + 1;
     loop->seen = as_calloc(n, sizeof *loop->seen);
     loop->use = as_calloc(n, sizeof *loop->use);
@@ -425,7 +422,7 @@ static int by_loop(const void *a, const void *b)
     return (x->loop_id > y->loop_id) - (x->loop_id < y->loop_id);
 }
 
-static int look_at_loops(struct access_pass *p, site_list *site, struct assay_error *err)
+static int look_at_loops(struct access_pass *p, site_list *site, struct as_error *err)
 {
     if (site->n)
         qsort(site->at, site->n, sizeof *site->at, by_loop);
@@ -441,28 +438,28 @@ static int look_at_loops(struct access_pass *p, site_list *site, struct assay_er
 
 /* The innermost loop of each place; places outside of loops are left out. */
 static int list_sites(const struct access_pass *p, size_t from, size_t to, site_list *out,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
     for (size_t i = from; i < to; i++) {
         const struct as_tally_registers *registers = &p->all->tally.registers.at[i];
         struct as_register_site it = {.loop_id = registers->place.loop_id, .registers = registers};
-        struct assay_catalogue_place place;
+        struct as_catalogue_place place;
         uint64_t address;
 
         if (!it.loop_id ||
-            !assay_catalogue_address(p->loop.module, registers->place.address, &address))
+            !as_catalogue_address(p->loop.module, registers->place.address, &address))
             continue;
-        assay_catalogue_find(p->loop.module, address, &place);
+        as_catalogue_find(p->loop.module, address, &place);
         it.loop = place.loop;
         it.address = address;
-        if (it.loop != ASSAY_NONE && as_vec_push(out, it) < 0)
+        if (it.loop != AS_NONE && as_vec_push(out, it) < 0)
             return as_error_nomem(err, "the accesses of a run");
     }
     return 0;
 }
 
 /* Places [from, to) are of one module. */
-static int look_at_module(struct access_pass *p, size_t from, size_t to, struct assay_error *err)
+static int look_at_module(struct access_pass *p, size_t from, size_t to, struct as_error *err)
 {
     const uint32_t module = p->all->tally.registers.at[from].place.module;
     site_list site = {0};
@@ -470,19 +467,19 @@ static int look_at_module(struct access_pass *p, size_t from, size_t to, struct 
 
     if (!p->all->module[module].id)
         return 0;
-    AS_TRY(assay_catalogue_open_row(p->all->catalogue, p->all->module[module].id, 1,
-                                    ASSAY_CATALOGUE_ANALYSED, &p->loop.module, err));
+    AS_TRY(as_catalogue_open_row(p->all->catalogue, p->all->module[module].id, 1,
+                                 AS_CATALOGUE_ANALYSED, &p->loop.module, err));
     if (p->loop.module->program)
         rc = list_sites(p, from, to, &site, err);
     if (rc == 0)
         rc = look_at_loops(p, &site, err);
     as_access_names_fini(&p->names);
-    assay_catalogue_close(p->all->catalogue, &p->loop.module);
+    as_catalogue_close(p->all->catalogue, &p->loop.module);
     as_vec_fini(&site);
     return rc;
 }
 
-static int look_at_modules(struct access_pass *p, struct assay_error *err)
+static int look_at_modules(struct access_pass *p, struct as_error *err)
 {
     const size_t n = p->all->tally.registers.n;
 
@@ -493,14 +490,14 @@ static int look_at_modules(struct access_pass *p, struct assay_error *err)
     return 0;
 }
 
-int as_attribute_accesses(struct as_attribution *all, struct assay_error *err)
+int as_attribute_accesses(struct as_attribution *all, struct as_error *err)
 {
     struct access_pass p = {.all = all};
 
     if (!all->tally.registers.n)
         return 0;
     for (int m = 0; m < ACCESS_METRICS; m++)
-        AS_TRY(assay_experiment_metric(all->experiment, &access_metric[m], &p.metric[m], err));
+        AS_TRY(as_experiment_metric(all->experiment, &access_metric[m], &p.metric[m], err));
     AS_TRY(as_caches_read(all, &p.caches, err));
     p.rate_hz = all->tally.stream.n ? all->tally.stream.at[0].rate_hz : 0;
     int rc = as_objects_new(all, &p.objects, err);

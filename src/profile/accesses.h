@@ -38,24 +38,24 @@ struct as_outer_reuse {
 
 /* A loop of a run. */
 struct as_operand_loop {
-    struct assay_catalogue_module *module;
+    struct as_catalogue_module *module;
     const struct as_register_site *site;
     size_t site_n;
     uint64_t sample_n;
-    struct assay_streams streams;
-    struct as_seen_stride *seen;   /* by stream */
-    struct assay_line_use *use;    /* by stream: of its array */
-    struct assay_line_use all_use; /* of all arrays */
-    int64_t *object_id;            /* by stream: most of its addresses are there; 0: not known */
-    int64_t *offset_b;             /* by stream: of an address there, in it; -1: not known */
-    struct as_outer_reuse *reuse;  /* by stream */
+    struct as_streams streams;
+    struct as_seen_stride *seen;  /* by stream */
+    struct as_line_use *use;      /* by stream: of its array */
+    struct as_line_use all_use;   /* of all arrays */
+    int64_t *object_id;           /* by stream: most of its addresses are there; 0: not known */
+    int64_t *offset_b;            /* by stream: of an address there, in it; -1: not known */
+    struct as_outer_reuse *reuse; /* by stream */
 };
 
 /* True for an operand that moves by the same step in each iteration, off the stack. */
-static inline bool as_stream_walks(const struct assay_memory_stream *stream)
+static inline bool as_stream_walks(const struct as_memory_stream *stream)
 {
     return !stream->stack && stream->stride_b &&
-           (stream->stride == ASSAY_STRIDE_UNIT || stream->stride == ASSAY_STRIDE_CONSTANT);
+           (stream->stride == AS_STRIDE_UNIT || stream->stride == AS_STRIDE_CONSTANT);
 }
 
 /* Sets `seen`, and gives the streams the strides that were seen; of several the shortest, which
@@ -63,7 +63,7 @@ static inline bool as_stream_walks(const struct assay_memory_stream *stream)
 void as_strides_see(struct as_operand_loop *loop);
 
 /* The address of a stream in a sample at `at`; false: registers of the address may have changed. */
-bool as_stream_address(const struct as_operand_loop *loop, const struct assay_memory_stream *stream,
+bool as_stream_address(const struct as_operand_loop *loop, const struct as_memory_stream *stream,
                        uint64_t at, const struct as_tally_draw *draw, uint64_t *out);
 
 /* The bytes [low, high) that an operand touches in a sample. */
@@ -78,8 +78,7 @@ typedef AS_VEC(struct as_sampled_address) as_address_list;
 
 /* All such of a loop but those on the stack, by stream. A stream that walks and has none gets those
  * of all samples of the loop. Together they weigh as one sample. 0 or NOMEM. */
-int as_addresses_of(const struct as_operand_loop *loop, as_address_list *out,
-                    struct assay_error *err);
+int as_addresses_of(const struct as_operand_loop *loop, as_address_list *out, struct as_error *err);
 
 /* The share of the accesses of a stream of vectors that cross a cache line; NAN: unknown. */
 double as_split_share(const struct as_operand_loop *loop, uint32_t stream,
@@ -110,14 +109,13 @@ typedef AS_VEC(struct as_touched) as_touched_list;
 struct as_objects;
 
 /* Objects of the run; sorts its ranges. Errors: NOMEM. */
-int as_objects_new(struct as_attribution *all, struct as_objects **out, struct assay_error *err);
+int as_objects_new(struct as_attribution *all, struct as_objects **out, struct as_error *err);
 void as_objects_free(struct as_objects **objects);
 
 /* The objects at these addresses of a loop, sorted by object, process and place; sets object_id
  * and offset_b of the loop. Errors: NOMEM, those of the experiment. */
 int as_objects_touched(struct as_objects *objects, struct as_operand_loop *loop,
-                       const as_address_list *address, as_touched_list *out,
-                       struct assay_error *err);
+                       const as_address_list *address, as_touched_list *out, struct as_error *err);
 
 /* Objects of one kind that one process touches. */
 struct as_touched_sum {
@@ -154,7 +152,7 @@ struct as_access_name {
 
 /* The variable of the source that stream `s` belongs to. Errors: NOMEM. */
 int as_access_name_of(struct as_access_names *names, const struct as_operand_loop *loop, size_t s,
-                      struct as_access_name *out, struct assay_error *err);
+                      struct as_access_name *out, struct as_error *err);
 void as_access_names_fini(struct as_access_names *names);
 
 /* ---- Entries --------------------------------------------------------------------------------- */
@@ -165,7 +163,7 @@ struct as_caches {
     unsigned n;
 };
 
-int as_caches_read(struct as_attribution *all, struct as_caches *out, struct assay_error *err);
+int as_caches_read(struct as_attribution *all, struct as_caches *out, struct as_error *err);
 
 /* The nearest level that holds so much. */
 unsigned as_level_of(const struct as_caches *caches, double size_b);
@@ -179,13 +177,12 @@ struct as_entry {
 
 /* Iterations of an entry of the loop, or of one around it, that ends by `limit`: the mean over
  * iterations; 0: not known. */
-double as_iterations_of(const struct as_operand_loop *loop, const struct assay_loop_limit *limit);
+double as_iterations_of(const struct as_operand_loop *loop, const struct as_loop_limit *limit);
 
 struct as_entry as_entry_of(const struct as_operand_loop *loop, const struct as_caches *caches);
 
 /* Sets `reuse` of the loop, all of which is zero; after the objects. Errors: NOMEM. */
-int as_reuse_see(struct as_operand_loop *loop, const struct as_entry *entry,
-                 struct assay_error *err);
+int as_reuse_see(struct as_operand_loop *loop, const struct as_entry *entry, struct as_error *err);
 
 /* ---- Sweeps ---------------------------------------------------------------------------------- */
 
@@ -203,13 +200,13 @@ struct as_loop_operands {
 
 /* The caller releases `out`. Errors: NOMEM. */
 int as_loop_operands_new(const struct as_tally *tally, struct as_loop_operands *out,
-                         struct assay_error *err);
+                         struct as_error *err);
 void as_loop_operands_free(struct as_loop_operands *list);
 
 /* By the addresses of the loop, and the moves at its instructions. Errors: NOMEM. */
 int as_sweep_of(const struct as_operand_loop *loop, const struct as_loop_operands *operands,
                 uint32_t rate_hz, const as_address_list *address, struct as_sweep *out,
-                struct assay_error *err);
+                struct as_error *err);
 
 /* ---- Sharing --------------------------------------------------------------------------------- */
 
@@ -222,6 +219,6 @@ struct as_sharing {
 };
 
 int as_sharing_find(const struct as_operand_loop *loop, const as_address_list *address,
-                    struct as_sharing *out, struct assay_error *err);
+                    struct as_sharing *out, struct as_error *err);
 
 #endif

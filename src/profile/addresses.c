@@ -12,30 +12,30 @@
 #define SPLITS_LEAST 20 /* addresses of an operand */
 
 /* The address by the registers of a sample; false: other registers form it. */
-static bool address_in(const struct as_operand_loop *loop, const struct assay_memory_stream *stream,
+static bool address_in(const struct as_operand_loop *loop, const struct as_memory_stream *stream,
                        const struct as_tally_draw *draw, uint64_t *out)
 {
-    const struct assay_code *code = &loop->module->program->code;
-    struct assay_memory memory[2];
+    const struct as_code *code = &loop->module->program->code;
+    struct as_memory memory[2];
 
-    if (assay_insn_memory(code, &code->insn[stream->insn], memory) <= stream->operand)
+    if (as_insn_memory(code, &code->insn[stream->insn], memory) <= stream->operand)
         return false;
-    const struct assay_memory *m = &memory[stream->operand];
-    const uint8_t base = assay_reg_dwarf(m->base), index = assay_reg_dwarf(m->index);
-    if (m->rip_relative || m->segment != ASSAY_REG_NONE ||
-        (m->base != ASSAY_REG_NONE && base == ASSAY_REG_NONE) ||
-        (m->index != ASSAY_REG_NONE && index == ASSAY_REG_NONE) ||
-        (base == ASSAY_REG_NONE && index == ASSAY_REG_NONE))
+    const struct as_memory *m = &memory[stream->operand];
+    const uint8_t base = as_reg_dwarf(m->base), index = as_reg_dwarf(m->index);
+    if (m->rip_relative || m->segment != AS_REG_NONE ||
+        (m->base != AS_REG_NONE && base == AS_REG_NONE) ||
+        (m->index != AS_REG_NONE && index == AS_REG_NONE) ||
+        (base == AS_REG_NONE && index == AS_REG_NONE))
         return false;
     *out = (uint64_t)m->disp;
-    if (base != ASSAY_REG_NONE)
+    if (base != AS_REG_NONE)
         *out += draw->reg[base];
-    if (index != ASSAY_REG_NONE)
+    if (index != AS_REG_NONE)
         *out += draw->reg[index] * m->scale;
     return true;
 }
 
-bool as_stream_address(const struct as_operand_loop *loop, const struct assay_memory_stream *stream,
+bool as_stream_address(const struct as_operand_loop *loop, const struct as_memory_stream *stream,
                        uint64_t at, const struct as_tally_draw *draw, uint64_t *out)
 {
     return at >= stream->first && at <= stream->last && address_in(loop, stream, draw, out);
@@ -44,9 +44,9 @@ bool as_stream_address(const struct as_operand_loop *loop, const struct assay_me
 /* Those of one operand in the samples of one instruction. */
 static int add_site(const struct as_operand_loop *loop, uint32_t stream,
                     const struct as_register_site *site, bool beside, as_address_list *out,
-                    struct assay_error *err)
+                    struct as_error *err)
 {
-    const struct assay_memory_stream *at = &loop->streams.at[stream];
+    const struct as_memory_stream *at = &loop->streams.at[stream];
     const struct as_tally_registers *registers = site->registers;
     struct as_sampled_address one = {
         .process = registers->process, .stream = stream, .beside = beside};
@@ -66,18 +66,17 @@ static int add_site(const struct as_operand_loop *loop, uint32_t stream,
 }
 
 static int add_stream(const struct as_operand_loop *loop, uint32_t stream, bool beside,
-                      as_address_list *out, struct assay_error *err)
+                      as_address_list *out, struct as_error *err)
 {
     for (size_t i = 0; i < loop->site_n; i++)
         AS_TRY(add_site(loop, stream, &loop->site[i], beside, out, err));
     return 0;
 }
 
-int as_addresses_of(const struct as_operand_loop *loop, as_address_list *out,
-                    struct assay_error *err)
+int as_addresses_of(const struct as_operand_loop *loop, as_address_list *out, struct as_error *err)
 {
     for (uint32_t s = 0; s < loop->streams.n; s++) {
-        const struct assay_memory_stream *at = &loop->streams.at[s];
+        const struct as_memory_stream *at = &loop->streams.at[s];
         const size_t from = out->n;
         if (at->stack)
             continue;
@@ -96,7 +95,7 @@ int as_addresses_of(const struct as_operand_loop *loop, as_address_list *out,
  * walk counts with all places that the walk goes through from there: 64 strides lead back to its
  * place in a line.
  */
-static double split_part(const struct assay_memory_stream *stream, uint64_t address)
+static double split_part(const struct as_memory_stream *stream, uint64_t address)
 {
     const unsigned steps = as_stream_walks(stream) ? LINE_B : 1;
     unsigned n = 0;
@@ -109,7 +108,7 @@ static double split_part(const struct assay_memory_stream *stream, uint64_t addr
 double as_split_share(const struct as_operand_loop *loop, uint32_t stream,
                       const as_address_list *address)
 {
-    const struct assay_memory_stream *at = &loop->streams.at[stream];
+    const struct as_memory_stream *at = &loop->streams.at[stream];
     size_t i = as_first_not(k, address->n, address->at[k].stream < stream);
     assert(i + 1 >= address->n || address->at[i].stream <= address->at[i + 1].stream); /* sorted */
     double split = 0;

@@ -13,13 +13,13 @@
 
 #define DIRECTORY "assay-agent-"
 
-static int open_own(struct as_inside *inside, struct as_collector *it, struct assay_error *err)
+static int open_own(struct as_inside *inside, struct as_collector *it, struct as_error *err)
 {
     const char *place = as_collection_place();
     snprintf(inside->directory, sizeof inside->directory, "%s/" DIRECTORY "XXXXXX", place);
     if (!mkdtemp(inside->directory)) {
         inside->directory[0] = 0;
-        return as_error_set(err, ASSAY_ERR_IO,
+        return as_error_set(err, AS_ERR_IO,
                             "%s: no directory for the agent can be created there: %s; set TMPDIR "
                             "to a writable directory",
                             place, strerror(errno));
@@ -32,7 +32,7 @@ static int open_own(struct as_inside *inside, struct as_collector *it, struct as
 }
 
 int as_inside_join(struct as_inside *inside, struct as_collector *it,
-                   const struct as_collection *all, struct assay_error *err)
+                   const struct as_collection *all, struct as_error *err)
 {
     inside->own.control_fd = -1;
     const char *what = "looked at from inside";

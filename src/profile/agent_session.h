@@ -20,7 +20,7 @@ struct as_inside {
  * before, and calls as_inside_leave also after an error. Errors: UNSUPPORTED, PERMISSION (the
  * program cannot load a library), those of the session. */
 int as_inside_join(struct as_inside *inside, struct as_collector *it,
-                   const struct as_collection *all, struct assay_error *err);
+                   const struct as_collection *all, struct as_error *err);
 /* Returns the directory of the session; NULL if that of another collector no longer exists. */
 const char *as_inside_path(const struct as_inside *inside, const struct as_collection *all);
 void as_inside_leave(struct as_inside *inside);

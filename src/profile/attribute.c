@@ -44,7 +44,7 @@ static int list_streams(const char *directory, struct as_arena *arena, char ***o
         if (!is_stream(entry->d_name))
             continue;
         char *copy = as_arena_strndup(arena, entry->d_name, strlen(entry->d_name));
-        rc = copy ? as_vec_push(&name, copy) : ASSAY_ERR_NOMEM;
+        rc = copy ? as_vec_push(&name, copy) : AS_ERR_NOMEM;
     }
     if (d)
         closedir(d);
@@ -55,7 +55,7 @@ static int list_streams(const char *directory, struct as_arena *arena, char ***o
     return rc;
 }
 
-static int read_streams(struct as_attribution *all, int64_t run_start_ns, struct assay_error *err)
+static int read_streams(struct as_attribution *all, int64_t run_start_ns, struct as_error *err)
 {
     char **name, path[2 * 4096];
     size_t n;
@@ -63,7 +63,7 @@ static int read_streams(struct as_attribution *all, int64_t run_start_ns, struct
     if (rc < 0)
         rc = as_error_nomem(err, all->directory);
     else if (n == 0)
-        rc = as_error_set(err, ASSAY_ERR_NOT_FOUND,
+        rc = as_error_set(err, AS_ERR_NOT_FOUND,
                           "%s: has no recorded samples (*.samples); profile the program again",
                           all->directory);
     for (size_t i = 0; i < n && rc == 0; i++) {
@@ -75,55 +75,55 @@ static int read_streams(struct as_attribution *all, int64_t run_start_ns, struct
     return rc < 0 ? rc : as_tally_end(&all->tally, err);
 }
 
-static int read_run(struct as_attribution *all, int64_t *start_ns, struct assay_error *err)
+static int read_run(struct as_attribution *all, int64_t *start_ns, struct as_error *err)
 {
-    struct assay_rows *rows;
-    AS_TRY(assay_rows_open(all->experiment, "SELECT start_ns, host_id FROM run WHERE run_id = ?1",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, all->run_id);
-    int rc = assay_rows_next(rows, err);
+    struct as_rows *rows;
+    AS_TRY(as_rows_open(all->experiment, "SELECT start_ns, host_id FROM run WHERE run_id = ?1",
+                        &rows, err));
+    as_rows_bind_integer(rows, 1, all->run_id);
+    int rc = as_rows_next(rows, err);
     if (rc == 1) {
-        *start_ns = assay_rows_integer(rows, 0);
-        all->host_id = assay_rows_integer(rows, 1);
+        *start_ns = as_rows_integer(rows, 0);
+        all->host_id = as_rows_integer(rows, 1);
     } else if (rc == 0)
-        rc = as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: has no run %lld",
-                          assay_experiment_path(all->experiment), (long long)all->run_id);
-    assay_rows_close(&rows);
+        rc = as_error_set(err, AS_ERR_NOT_FOUND, "%s: has no run %lld",
+                          as_experiment_path(all->experiment), (long long)all->run_id);
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
 /* Checks that the run is not attributed yet, because a second attribution would double all sums. */
-static int check_new(struct as_attribution *all, struct assay_error *err)
+static int check_new(struct as_attribution *all, struct as_error *err)
 {
-    struct assay_rows *rows;
-    AS_TRY(assay_rows_open(all->experiment,
-                           "SELECT 1 FROM v_run_states WHERE run_id = ?1 AND is_attributed", &rows,
-                           err));
-    assay_rows_bind_integer(rows, 1, all->run_id);
-    int rc = assay_rows_next(rows, err);
+    struct as_rows *rows;
+    AS_TRY(as_rows_open(all->experiment,
+                        "SELECT 1 FROM v_run_states WHERE run_id = ?1 AND is_attributed", &rows,
+                        err));
+    as_rows_bind_integer(rows, 1, all->run_id);
+    int rc = as_rows_next(rows, err);
     if (rc > 0)
-        rc = as_error_set(err, ASSAY_ERR_USAGE,
+        rc = as_error_set(err, AS_ERR_USAGE,
                           "%s: run %lld is attributed already; profile again for other categories",
-                          assay_experiment_path(all->experiment), (long long)all->run_id);
-    assay_rows_close(&rows);
+                          as_experiment_path(all->experiment), (long long)all->run_id);
+    as_rows_close(&rows);
     return rc;
 }
 
 /* ---- Categories ---------------------------------------------------------------------------- */
 
-static int add_categories(struct as_attribution *all, struct assay_error *err)
+static int add_categories(struct as_attribution *all, struct as_error *err)
 {
     const size_t n = as_categories_n(all->categories);
     if (as_vec_reserve(&all->category_id, n) < 0)
         return as_error_nomem(err, "the categories");
     for (size_t i = 0; i < n; i++) {
         const struct as_category *from = as_category_at(all->categories, i);
-        const struct assay_row_category row = {
+        const struct as_row_category row = {
             .name = from->name,
             .title = from->title,
             .meaning = from->meaning,
             .parent_id = from->parent < 0 ? 0 : all->category_id.at[from->parent]};
-        AS_TRY(assay_experiment_add_category(all->experiment, &row, &all->category_id.at[i], err));
+        AS_TRY(as_experiment_add_category(all->experiment, &row, &all->category_id.at[i], err));
         all->category_id.n++;
     }
     return 0;
@@ -143,7 +143,7 @@ static int sort_nodes(const struct as_tally *tally, struct sorted *out)
     out->node = as_malloc((tally->node.n + 1) * sizeof *out->node);
     out->first = as_calloc(module_n + 2, sizeof *out->first);
     if (!out->node || !out->first)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t i = 1; i < tally->node.n; i++)
         out->first[tally->node.at[i].module + 2]++;
     for (size_t m = 2; m <= module_n; m++)
@@ -153,7 +153,7 @@ static int sort_nodes(const struct as_tally *tally, struct sorted *out)
     return 0;
 }
 
-static int attribute_modules(struct as_attribution *all, struct assay_error *err)
+static int attribute_modules(struct as_attribution *all, struct as_error *err)
 {
     struct sorted by = {0};
     const size_t n = all->tally.module.n;
@@ -180,23 +180,23 @@ static int attribute_modules(struct as_attribution *all, struct assay_error *err
 /* ---- All ----------------------------------------------------------------------------------- */
 
 /* Adds the sample files of the run. They also mark the run as attributed if it has no samples. */
-static int add_files(struct as_attribution *all, struct assay_error *err)
+static int add_files(struct as_attribution *all, struct as_error *err)
 {
     const char *slash = strrchr(all->directory, '/');
     char path[2 * 4096];
     struct stat st;
     as_vec_foreach (&all->tally.stream, stream) {
-        struct assay_row_run_file row = {.run_id = all->run_id, .path = path, .kind = "samples"};
+        struct as_row_run_file row = {.run_id = all->run_id, .path = path, .kind = "samples"};
         snprintf(path, sizeof path, "%s/%s", all->directory, stream->name);
         if (stat(path, &st) == 0)
-            row.size_b = assay_known(st.st_size);
+            row.size_b = as_known(st.st_size);
         snprintf(path, sizeof path, "%s/%s", slash ? slash + 1 : all->directory, stream->name);
-        AS_TRY(assay_experiment_add_run_file(all->experiment, &row, NULL, err));
+        AS_TRY(as_experiment_add_run_file(all->experiment, &row, NULL, err));
     }
     return 0;
 }
 
-static int attribute(void *attribution, struct assay_error *err)
+static int attribute(void *attribution, struct as_error *err)
 {
     struct as_attribution *all = attribution;
     AS_TRY(add_files(all, err));
@@ -214,34 +214,34 @@ static int attribute(void *attribution, struct assay_error *err)
     return as_attribute_trust(all, err);
 }
 
-static int choose_catalogue(struct as_attribution *all, struct assay_error *err)
+static int choose_catalogue(struct as_attribution *all, struct as_error *err)
 {
-    const struct assay_catalogue_options how = {.jobs = all->options->jobs,
-                                                .open = all->options->open};
+    const struct as_catalogue_options how = {.jobs = all->options->jobs,
+                                             .open = all->options->open};
     if (!all->options->catalogue)
-        AS_TRY(assay_catalogue_new(all->experiment, &how, &all->own, err));
+        AS_TRY(as_catalogue_new(all->experiment, &how, &all->own, err));
     all->catalogue = all->own ? all->own : all->options->catalogue;
     return 0;
 }
 
-static int look_for_locations(struct as_attribution *all, struct assay_error *err)
+static int look_for_locations(struct as_attribution *all, struct as_error *err)
 {
-    struct assay_rows *rows;
-    AS_TRY(assay_rows_open(all->experiment, "SELECT 1 FROM location LIMIT 1", &rows, err));
-    const int rc = assay_rows_next(rows, err);
+    struct as_rows *rows;
+    AS_TRY(as_rows_open(all->experiment, "SELECT 1 FROM location LIMIT 1", &rows, err));
+    const int rc = as_rows_next(rows, err);
     all->has_locations = rc == 1;
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
-static int prepare(struct as_attribution *all, struct assay_error *err)
+static int prepare(struct as_attribution *all, struct as_error *err)
 {
     int64_t start_ns = 0;
     AS_TRY(choose_catalogue(all, err));
     AS_TRY(check_new(all, err));
     AS_TRY(look_for_locations(all, err));
-    AS_TRY(assay_experiment_run_directory(all->experiment, all->run_id, all->directory,
-                                          sizeof all->directory, err));
+    AS_TRY(as_experiment_run_directory(all->experiment, all->run_id, all->directory,
+                                       sizeof all->directory, err));
     AS_TRY(read_run(all, &start_ns, err));
     AS_TRY(as_categories_read(all->options->categories, &all->categories, err));
     return read_streams(all, start_ns, err);
@@ -260,12 +260,12 @@ static void release_attribution(struct as_attribution *all)
     as_free(all->module);
     as_free(all->process_id);
     as_free(all->thread_id);
-    assay_catalogue_free(&all->own);
+    as_catalogue_free(&all->own);
     as_free(all);
 }
 
-int assay_profile_attribute(struct assay_experiment *experiment, int64_t run_id,
-                            const struct assay_attribute_options *options, struct assay_error *err)
+int as_profile_attribute(struct as_experiment *experiment, int64_t run_id,
+                         const struct as_attribute_options *options, struct as_error *err)
 {
     struct as_attribution *all = as_calloc(1, sizeof *all);
     if (!all)
@@ -277,8 +277,8 @@ int assay_profile_attribute(struct assay_experiment *experiment, int64_t run_id,
     if (rc == 0)
         rc = prepare(all, err);
     if (rc == 0)
-        rc = assay_experiment_batch(experiment, attribute, all, err);
+        rc = as_experiment_batch(experiment, attribute, all, err);
     report_progress(all, "summing up", 0, 1);
     release_attribution(all);
-    return rc < 0 ? rc : assay_experiment_summarise(experiment, run_id, err);
+    return rc < 0 ? rc : as_experiment_summarise(experiment, run_id, err);
 }

@@ -72,24 +72,24 @@ struct user_place {
 };
 
 /* Finds the user's lines at an address, inlined calls first. Returns their number. */
-static unsigned user_places_at(const struct assay_catalogue_module *code, uint64_t address,
+static unsigned user_places_at(const struct as_catalogue_module *code, uint64_t address,
                                struct user_place *out, unsigned capacity)
 {
-    const struct assay_debug *debug = &code->debug;
-    struct assay_catalogue_function function = {0};
-    struct assay_catalogue_place place;
+    const struct as_debug *debug = &code->debug;
+    struct as_catalogue_function function = {0};
+    struct as_catalogue_place place;
     unsigned n = 0;
 
-    assay_catalogue_find(code, address, &place);
-    if (place.function < assay_catalogue_function_n(code))
-        assay_catalogue_function_get(code, place.function, &function);
+    as_catalogue_find(code, address, &place);
+    if (place.function < as_catalogue_function_n(code))
+        as_catalogue_function_get(code, place.function, &function);
     struct user_place it = {.file = place.file, .line = place.line};
     for (uint32_t at = place.inlined; n < capacity;) {
-        const bool is_inlined = at < debug->inline_n && debug->inlines[at].parent != ASSAY_NONE;
+        const bool is_inlined = at < debug->inline_n && debug->inlines[at].parent != AS_NONE;
         const bool has_file = it.file < debug->file_n;
         it.name = is_inlined ? debug->inlines[at].name : function.linkage_name;
         it.line = has_file ? it.line : 0;
-        if (!(it.line && assay_source_is_system(debug->file[it.file])) && it.name &&
+        if (!(it.line && as_source_is_system(debug->file[it.file])) && it.name &&
             (it.line || !is_runtime_function(it.name)))
             out[n++] = it;
         if (!is_inlined)
@@ -102,19 +102,19 @@ static unsigned user_places_at(const struct assay_catalogue_module *code, uint64
     return n;
 }
 
-static int set_found_site(struct as_attribution *all, struct assay_catalogue_module *code,
+static int set_found_site(struct as_attribution *all, struct as_catalogue_module *code,
                           const struct as_tally_frame *frame, const struct user_place *place,
-                          struct found_site *out, struct assay_error *err)
+                          struct found_site *out, struct as_error *err)
 {
     struct site_place *to = &out->place[out->n];
     char plain[512];
-    const char *name = assay_demangle(place->name, plain, sizeof plain) > 0 ? plain : place->name;
+    const char *name = as_demangle(place->name, plain, sizeof plain) > 0 ? plain : place->name;
 
     to->frame = frame;
     to->level = place->level;
-    AS_TRY(assay_catalogue_row(code, &to->module_id, err));
+    AS_TRY(as_catalogue_row(code, &to->module_id, err));
     if (place->line)
-        AS_TRY(assay_catalogue_row_line(code, place->file, place->line, &to->line_id, err));
+        AS_TRY(as_catalogue_row_line(code, place->file, place->line, &to->line_id, err));
     to->function = as_arena_strndup(&all->tally.arena, name, strlen(name));
     if (!to->function)
         return as_error_nomem(err, "the sites of blocks");
@@ -123,27 +123,27 @@ static int set_found_site(struct as_attribution *all, struct assay_catalogue_mod
 }
 
 static int look_at_frame(struct as_attribution *all, const struct as_tally_frame *frame,
-                         struct found_site *out, struct assay_error *err)
+                         struct found_site *out, struct as_error *err)
 {
-    struct assay_catalogue_module *code = NULL;
+    struct as_catalogue_module *code = NULL;
     struct user_place place[CALLERS_MOST];
     uint64_t address;
     unsigned n = 0;
     int rc = 0;
 
     AS_TRY(as_attribute_open(all, frame->module, &code, err));
-    if (assay_catalogue_address(code, frame->address, &address))
+    if (as_catalogue_address(code, frame->address, &address))
         n = user_places_at(code, address, place, CALLERS_MOST - out->n);
     for (unsigned i = 0; i < n && rc == 0; i++)
         rc = set_found_site(all, code, frame, &place[i], out, err);
-    assay_catalogue_close(all->catalogue, &code);
+    as_catalogue_close(all->catalogue, &code);
     return rc;
 }
 
 /* Finds the innermost calls in the user's code. If there are none, finds those in a library that is
  * not a runtime. */
 static int find_site(struct as_attribution *all, const struct as_tally_site *site,
-                     struct found_site *out, struct assay_error *err)
+                     struct found_site *out, struct as_error *err)
 {
     const struct as_tally_module *module = all->tally.module.at;
 
@@ -151,7 +151,7 @@ static int find_site(struct as_attribution *all, const struct as_tally_site *sit
     for (int of_system = 0; of_system < 2 && !out->n; of_system++)
         for (uint32_t i = 0; i < site->frame_n && out->n < CALLERS_MOST; i++) {
             const struct as_tally_module *of = &module[site->frame[i].module];
-            if (of->kind == ASSAY_MODULE_FILE && as_attribute_is_system(of) == of_system &&
+            if (of->kind == AS_MODULE_FILE && as_attribute_is_system(of) == of_system &&
                 !is_runtime(of->path))
                 AS_TRY(look_at_frame(all, &site->frame[i], out, err));
         }
@@ -212,21 +212,21 @@ static unsigned calls_that_differ(const struct found_site *site, size_t n, size_
 /* Sets *out to true if the function at `place` returns a pointer. Otherwise its caller does not get
  * the block. */
 static int returns_pointer(struct as_attribution *all, const struct site_place *place, bool *out,
-                           struct assay_error *err)
+                           struct as_error *err)
 {
-    struct assay_catalogue_module *code = NULL;
+    struct as_catalogue_module *code = NULL;
     struct as_data_variables variables = {0};
     uint64_t address;
     int rc = 0;
 
     *out = false;
     AS_TRY(as_attribute_open(all, place->frame->module, &code, err));
-    if (code->object && assay_catalogue_address(code, place->frame->address, &address)) {
+    if (code->object && as_catalogue_address(code, place->frame->address, &address)) {
         rc = as_object_variables(code->object, address, address + 1, &variables, err);
         *out = rc == 0 && as_scope_returns_pointer(&variables, address, place->level);
         as_data_variables_free(&variables);
     }
-    assay_catalogue_close(all->catalogue, &code);
+    as_catalogue_close(all->catalogue, &code);
     return rc;
 }
 
@@ -247,7 +247,7 @@ static size_t first_of_place(const struct found_site *site, size_t i)
 /* Sets *out to the number of calls outwards from site `i` to the code that it allocates for; 0 if
  * it allocates for itself. */
 static int calls_to_pass(struct as_attribution *all, const struct found_site *site, size_t n,
-                         size_t i, uint8_t *out, struct assay_error *err)
+                         size_t i, uint8_t *out, struct as_error *err)
 {
     const unsigned far = allocates_once(site, n, i) ? calls_that_differ(site, n, i) : 0;
     bool passes = far > 0;
@@ -261,7 +261,7 @@ static int calls_to_pass(struct as_attribution *all, const struct found_site *si
 /* Replaces the program's own allocation functions, which work like malloc, by their callers. A
  * caller may be such a function too. */
 static int pass_allocators(struct as_attribution *all, struct found_site *site, size_t n,
-                           struct assay_error *err)
+                           struct as_error *err)
 {
     uint8_t *far = as_calloc(n + 1, sizeof *far);
     bool moves = far != NULL;
@@ -311,11 +311,11 @@ static uint32_t site_of(const struct as_tally *tally, const struct as_tally_bloc
 {
     const struct as_tally_site key = {.stream = block->stream, .number = block->site};
     const struct as_tally_site *site =
-        block->site == ASSAY_NONE || !tally->site.n
+        block->site == AS_NONE || !tally->site.n
             ? NULL
             : bsearch(&key, tally->site.at, tally->site.n, sizeof key, by_stream_and_number);
 
-    return site ? (uint32_t)(site - tally->site.at) : ASSAY_NONE;
+    return site ? (uint32_t)(site - tally->site.at) : AS_NONE;
 }
 
 static bool is_same_site(const struct found_site *a, const struct found_site *b)
@@ -329,7 +329,7 @@ static bool is_same_site(const struct found_site *a, const struct found_site *b)
 /* Returns true for a mapping made by a library. Its contents are unknown. */
 static bool is_foreign(const struct as_block_sites *s, const struct as_tally_block *block)
 {
-    return block->mapped && (block->site == ASSAY_NONE || s->found[block->site].by_system);
+    return block->mapped && (block->site == AS_NONE || s->found[block->site].by_system);
 }
 
 static void join_sites(struct as_block_sites *s)
@@ -342,7 +342,7 @@ static void join_sites(struct as_block_sites *s)
             s->first[i]++;
     }
     as_vec_foreach (&tally->block, block) {
-        if (block->site == ASSAY_NONE)
+        if (block->site == AS_NONE)
             continue;
         uint64_t *size_b = &s->found[s->first[block->site]].size_b[block->mapped];
         if (block->end - block->start > *size_b)
@@ -372,7 +372,7 @@ static void order_blocks(struct as_block_sites *s)
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-static int fill_sites(struct as_block_sites *s, struct assay_error *err)
+static int fill_sites(struct as_block_sites *s, struct as_error *err)
 {
     struct as_tally *tally = &s->all->tally;
 
@@ -392,7 +392,7 @@ static int fill_sites(struct as_block_sites *s, struct assay_error *err)
 }
 
 int as_block_sites_new(struct as_attribution *all, struct as_block_sites **out,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     *out = NULL;
     if (!all->tally.block.n)
@@ -444,16 +444,15 @@ const struct as_tally_block *as_block_at(const struct as_block_sites *sites, uin
 }
 
 void as_block_row(const struct as_block_sites *sites, const struct as_tally_block *block,
-                  struct assay_row_data_object *row)
+                  struct as_row_data_object *row)
 {
-    *row =
-        (struct assay_row_data_object){.kind = block->mapped ? "mapping" : "block",
-                                       .size_b = assay_known((int64_t)(block->end - block->start))};
-    if (block->site == ASSAY_NONE || !sites->found[block->site].n)
+    *row = (struct as_row_data_object){.kind = block->mapped ? "mapping" : "block",
+                                       .size_b = as_known((int64_t)(block->end - block->start))};
+    if (block->site == AS_NONE || !sites->found[block->site].n)
         return;
     const struct found_site *site = &sites->found[sites->first[block->site]];
     const struct site_place *place = place_of(site);
-    row->size_b = assay_known((int64_t)site->size_b[block->mapped]);
+    row->size_b = as_known((int64_t)site->size_b[block->mapped]);
     row->module_id = place->module_id;
     row->site = place->function;
     row->site_line_id = place->line_id;

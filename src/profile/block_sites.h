@@ -13,7 +13,7 @@ struct as_block_sites;
 /* Sorts the blocks and sites of the tally. Sets `*out` to NULL if there are no blocks. The caller
  * frees `*out` with as_block_sites_free. Errors: NOMEM, those of the experiment. */
 int as_block_sites_new(struct as_attribution *all, struct as_block_sites **out,
-                       struct assay_error *err);
+                       struct as_error *err);
 void as_block_sites_free(struct as_block_sites **sites);
 
 /* Returns the block at an address of a process at a time; NULL if none is known. The tally owns it.
@@ -22,6 +22,6 @@ const struct as_tally_block *as_block_at(const struct as_block_sites *sites, uin
                                          uint64_t address, uint64_t time_ns);
 /* Sets the kind, the site, and the size of its largest block. The texts stay owned by `sites`. */
 void as_block_row(const struct as_block_sites *sites, const struct as_tally_block *block,
-                  struct assay_row_data_object *row);
+                  struct as_row_data_object *row);
 
 #endif

@@ -55,19 +55,19 @@ static bool matches(struct as_view glob, bool plain, struct as_view text)
 static void name_module(unsigned kind, const char *path, struct as_category_module *out)
 {
     switch (kind) {
-    case ASSAY_MODULE_FILE:
+    case AS_MODULE_FILE:
         out->path = path ? path : "";
         break;
-    case ASSAY_MODULE_VDSO:
+    case AS_MODULE_VDSO:
         out->path = "[vdso]";
         break;
-    case ASSAY_MODULE_KERNEL:
+    case AS_MODULE_KERNEL:
         out->path = "[kernel]";
         break;
-    case ASSAY_MODULE_PYTHON:
+    case AS_MODULE_PYTHON:
         out->path = "[python]";
         break;
-    case ASSAY_MODULE_ANON:
+    case AS_MODULE_ANON:
         out->path = "[anon]";
         break;
     default:
@@ -161,7 +161,7 @@ static uint32_t strongest_readable(const struct as_categories *c,
                                    uint32_t best)
 {
     char buf[READABLE_B];
-    const int n = assay_demangle(symbol, buf, sizeof buf);
+    const int n = as_demangle(symbol, buf, sizeof buf);
     if (n <= 0)
         return best;
     const struct as_view whole = as_view_of(buf), bare = without_parameters(whole);

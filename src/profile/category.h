@@ -31,7 +31,7 @@ struct as_category {
  * frees `*out` with as_categories_free. Errors: NOT_FOUND, PERMISSION, NOT_REGULAR, LIMIT (the file
  * is too large), IO, USAGE (an invalid line; the message has its number and the fix), NOMEM.
  */
-int as_categories_read(const char *user_file, struct as_categories **out, struct assay_error *err);
+int as_categories_read(const char *user_file, struct as_categories **out, struct as_error *err);
 void as_categories_free(struct as_categories **categories); /* *categories may be NULL */
 
 size_t as_categories_n(const struct as_categories *categories);
@@ -40,7 +40,7 @@ const struct as_category *as_category_at(const struct as_categories *categories,
 int as_category_find(const struct as_categories *categories, const char *name);
 
 /*
- * Prepares the rules for one module, once for all its functions. `kind` is an assay_module_kind.
+ * Prepares the rules for one module, once for all its functions. `kind` is an as_module_kind.
  * `path` is as recorded, or "" for none; it must outlive `out`.
  */
 struct as_category_module {

@@ -32,7 +32,7 @@ static int by_strength_module(const void *x, const void *y)
 }
 
 /* Builds the chains from the weakest rule on, so that each chain begins with its strongest rule. */
-static int chain_symbols(struct as_categories *c, struct assay_error *err)
+static int chain_symbols(struct as_categories *c, struct as_error *err)
 {
     memset(c->glob, 0xff, sizeof c->glob);
     c->any = AS_CATEGORY_NONE;
@@ -52,7 +52,7 @@ static int chain_symbols(struct as_categories *c, struct assay_error *err)
     return 0;
 }
 
-int as_categories_order(struct as_categories *c, struct assay_error *err)
+int as_categories_order(struct as_categories *c, struct as_error *err)
 {
     qsort(c->symbol.at, c->symbol.n, sizeof *c->symbol.at, by_strength_symbol);
     qsort(c->module.at, c->module.n, sizeof *c->module.at, by_strength_module);

@@ -35,11 +35,11 @@ struct reader {
     bool user;
     uint32_t category; /* of the current statements, or AS_CATEGORY_NONE */
     bool *absorbing;   /* [caller * n + own] */
-    struct assay_error *err;
+    struct as_error *err;
 };
 
 #define WRONG(r, fmt, ...)                                                                         \
-    as_error_set((r)->err, ASSAY_ERR_USAGE, "%s:%u: " fmt, (r)->file, (r)->line, __VA_ARGS__)
+    as_error_set((r)->err, AS_ERR_USAGE, "%s:%u: " fmt, (r)->file, (r)->line, __VA_ARGS__)
 #define V(view) (int)(view).n, (view).p
 
 static bool next_word(struct as_view *rest, struct as_view *out)
@@ -445,7 +445,7 @@ static int read_rules(struct reader *r, const char *user_file)
     return as_categories_order(r->c, r->err);
 }
 
-int as_categories_read(const char *user_file, struct as_categories **out, struct assay_error *err)
+int as_categories_read(const char *user_file, struct as_categories **out, struct as_error *err)
 {
     struct as_categories *c = as_calloc(1, sizeof *c);
     *out = NULL;

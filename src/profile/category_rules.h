@@ -53,6 +53,6 @@ struct as_categories {
 bool as_category_readable(const struct as_category_rule *rule);
 
 /* Sorts all rules, the strongest first, and builds the chains. Errors: NOMEM. */
-int as_categories_order(struct as_categories *c, struct assay_error *err);
+int as_categories_order(struct as_categories *c, struct as_error *err);
 
 #endif

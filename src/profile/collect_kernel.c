@@ -15,7 +15,7 @@
 /* ---- Run delay ----------------------------------------------------------------------------- */
 
 static int open_delays(struct as_collector *it, const struct as_collection *all,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     (void)all;
     it->self = as_calloc(1, sizeof(struct as_delays));
@@ -26,29 +26,29 @@ static int open_delays(struct as_collector *it, const struct as_collection *all,
 }
 
 static int start_delays(struct as_collector *it, const struct as_collection *all,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
-    const uint32_t pid = (uint32_t)assay_launch_pid(all->launch);
+    const uint32_t pid = (uint32_t)as_launch_pid(all->launch);
     return as_delays_add(it->self, pid, pid, !all->plan) < 0 ? as_error_nomem(err, "threads") : 0;
 }
 
 /* Adds the run delay at the end of the command, because /proc may have lost its process by now. */
 static void read_launch_delay(const struct as_collector *it, const struct as_collection *all)
 {
-    const uint32_t pid = (uint32_t)assay_launch_pid(all->launch);
-    as_delays_know(it->self, pid, pid, assay_launch_outcome(all->launch)->ready_end_ns);
+    const uint32_t pid = (uint32_t)as_launch_pid(all->launch);
+    as_delays_know(it->self, pid, pid, as_launch_outcome(all->launch)->ready_end_ns);
 }
 
 static int on_delay_record(struct as_collector *it, const struct as_collection *all,
-                           const struct assay_sample_record *record, struct assay_error *err)
+                           const struct as_sample_record *record, struct as_error *err)
 {
     const bool existed = !all->plan && record->time_ns < (uint64_t)all->begin_ns;
-    if (record->kind == ASSAY_SAMPLE_EXIT) {
+    if (record->kind == AS_SAMPLE_EXIT) {
         read_launch_delay(it, all);
         return as_delays_end(it->self, all->recorder, record->pid, record->tid, record->time_ns,
                              err);
     }
-    if (record->kind != ASSAY_SAMPLE_FORK && record->kind != ASSAY_SAMPLE_COMM)
+    if (record->kind != AS_SAMPLE_FORK && record->kind != AS_SAMPLE_COMM)
         return 0;
     return as_delays_add(it->self, record->pid, record->tid, existed) < 0
                ? as_error_nomem(err, "threads")
@@ -56,7 +56,7 @@ static int on_delay_record(struct as_collector *it, const struct as_collection *
 }
 
 static int pump_delays(struct as_collector *it, struct as_collection *all, bool last,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     (void)all;
     (void)err;
@@ -66,7 +66,7 @@ static int pump_delays(struct as_collector *it, struct as_collection *all, bool 
 }
 
 static int finish_delays(struct as_collector *it, const struct as_collection *all,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     read_launch_delay(it, all);
     return as_delays_end_all(it->self, all->recorder, (uint64_t)all->end_ns, err);
@@ -97,7 +97,7 @@ static bool ledger_is_wanted(const struct as_collection *all)
 }
 
 static int open_ledger(struct as_collector *it, const struct as_collection *all,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     (void)all;
     it->self = as_calloc(1, sizeof(struct as_ledger));
@@ -105,17 +105,17 @@ static int open_ledger(struct as_collector *it, const struct as_collection *all,
 }
 
 static int start_ledger(struct as_collector *it, const struct as_collection *all,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
-    const struct assay_sample_choice *choice = as_collection_choice(all);
+    const struct as_sample_choice *choice = as_collection_choice(all);
     (void)err;
-    as_ledger_begin(it->self, assay_launch_pid(all->launch),
-                    choice && choice->event == ASSAY_EVENT_TIMER, all->begin_ns);
+    as_ledger_begin(it->self, as_launch_pid(all->launch), choice && choice->event == AS_EVENT_TIMER,
+                    all->begin_ns);
     return 0;
 }
 
 static int pump_ledger(struct as_collector *it, struct as_collection *all, bool last,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     (void)all;
     (void)err;
@@ -125,9 +125,9 @@ static int pump_ledger(struct as_collector *it, struct as_collection *all, bool 
 }
 
 static int finish_ledger(struct as_collector *it, const struct as_collection *all,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
-    return as_ledger_write(it->self, assay_launch_outcome(all->launch), all->recorder, err);
+    return as_ledger_write(it->self, as_launch_outcome(all->launch), all->recorder, err);
 }
 
 static void close_ledger(struct as_collector *it)
@@ -148,8 +148,7 @@ const struct as_collector_kind as_collector_ledger = {.name = "ledger",
 
 /* ---- How processes end --------------------------------------------------------------------- */
 
-static int open_ends(struct as_collector *it, const struct as_collection *all,
-                     struct assay_error *err)
+static int open_ends(struct as_collector *it, const struct as_collection *all, struct as_error *err)
 {
     (void)all;
     it->self = as_calloc(1, sizeof(struct as_ends));
@@ -157,15 +156,14 @@ static int open_ends(struct as_collector *it, const struct as_collection *all,
 }
 
 static int follow_ends(struct as_collector *it, const struct as_collection *all,
-                       const struct assay_sample_record *record, struct assay_error *err)
+                       const struct as_sample_record *record, struct as_error *err)
 {
-    return record->kind == ASSAY_SAMPLE_END
-               ? 0
-               : as_ends_on_record(it->self, record, all->recorder, err);
+    return record->kind == AS_SAMPLE_END ? 0
+                                         : as_ends_on_record(it->self, record, all->recorder, err);
 }
 
 static int pump_ends(struct as_collector *it, struct as_collection *all, bool last,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
     (void)last;
     return as_ends_look(it->self, all->recorder, err);

@@ -22,7 +22,7 @@ struct observed {
     struct as_objects_part *part; /* NULL: the program cannot be preloaded */
     struct as_str preload;
     struct as_objects_logs logs;
-    struct assay_error why;   /* it cannot */
+    struct as_error why;      /* it cannot */
     char directory[PATH_MAX]; /* of the agent, whoever made it; "": there is none */
     uint32_t own_n;
 };
@@ -35,12 +35,12 @@ static bool objects_are_wanted(const struct as_collection *all)
 /* ---- Beginning ----------------------------------------------------------------------------- */
 
 static int join_agent(struct observed *observed, struct as_collector *it,
-                      const struct as_collection *all, struct assay_error *err)
+                      const struct as_collection *all, struct as_error *err)
 {
     AS_TRY(as_inside_join(&observed->inside, it, all, err));
     observed->part = as_agent_session_part(observed->inside.session, AS_OBJECTS_CLIENT);
     if (!observed->part)
-        return as_error_set(err, ASSAY_ERR_LIMIT, "the agent has no slot left for objects");
+        return as_error_set(err, AS_ERR_LIMIT, "the agent has no slot left for objects");
     snprintf(observed->directory, sizeof observed->directory, "%s",
              as_agent_session_path(observed->inside.session));
     const char *agent = observed->inside.session->preload, *slash = strrchr(agent, '/');
@@ -54,7 +54,7 @@ static int join_agent(struct observed *observed, struct as_collector *it,
 }
 
 static int prepare_objects(struct as_collector *it, const struct as_collection *all,
-                           const struct assay_error *why, struct assay_error *err)
+                           const struct as_error *why, struct as_error *err)
 {
     struct observed *observed;
     (void)why;
@@ -71,29 +71,29 @@ static int prepare_objects(struct as_collector *it, const struct as_collection *
 
 struct objects_reading {
     const struct as_collection *all;
-    struct assay_error *err;
+    struct as_error *err;
 };
 
 static int record_object(void *context, const struct as_object_record *told)
 {
-    static const uint8_t kind[] = {[AS_OBJECT_ALLOCATED] = ASSAY_SAMPLE_ALLOCATE,
-                                   [AS_OBJECT_MAPPED] = ASSAY_SAMPLE_ALLOCATE,
-                                   [AS_OBJECT_RELEASED] = ASSAY_SAMPLE_RELEASE,
-                                   [AS_OBJECT_FORKED] = ASSAY_SAMPLE_INHERIT};
+    static const uint8_t kind[] = {[AS_OBJECT_ALLOCATED] = AS_SAMPLE_ALLOCATE,
+                                   [AS_OBJECT_MAPPED] = AS_SAMPLE_ALLOCATE,
+                                   [AS_OBJECT_RELEASED] = AS_SAMPLE_RELEASE,
+                                   [AS_OBJECT_FORKED] = AS_SAMPLE_INHERIT};
     _Static_assert(sizeof kind / sizeof *kind == AS_OBJECT_FORKED + 1,
                    "an entry for each of the enumeration");
     const struct objects_reading *to = context;
-    struct assay_sample_record record = {.kind = kind[told->kind],
-                                         .pid = told->pid,
-                                         .tid = told->pid,
-                                         .parent_pid = told->pid,
-                                         .time_ns = told->time_ns,
-                                         .address = told->address,
-                                         .size_b = told->size_b,
-                                         .mapped = told->kind == AS_OBJECT_MAPPED,
-                                         .site = told->site,
-                                         .chain = told->caller,
-                                         .chain_n = told->caller_n};
+    struct as_sample_record record = {.kind = kind[told->kind],
+                                      .pid = told->pid,
+                                      .tid = told->pid,
+                                      .parent_pid = told->pid,
+                                      .time_ns = told->time_ns,
+                                      .address = told->address,
+                                      .size_b = told->size_b,
+                                      .mapped = told->kind == AS_OBJECT_MAPPED,
+                                      .site = told->site,
+                                      .chain = told->caller,
+                                      .chain_n = told->caller_n};
     if (told->kind == AS_OBJECT_FORKED)
         record.pid = record.tid = (uint32_t)told->address;
     return to->all->sink(to->all->context, &record, to->err);
@@ -101,7 +101,7 @@ static int record_object(void *context, const struct as_object_record *told)
 
 /* `pid` 0: of all processes. */
 static int read_objects(struct observed *observed, const struct as_collection *all, uint32_t pid,
-                        bool last, struct assay_error *err)
+                        bool last, struct as_error *err)
 {
     const char *path = observed->part ? as_inside_path(&observed->inside, all) : NULL;
     struct objects_reading to = {all, err};
@@ -111,18 +111,18 @@ static int read_objects(struct observed *observed, const struct as_collection *a
 }
 
 static int pump_objects(struct as_collector *it, struct as_collection *all, bool last,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     return read_objects(it->self, all, 0, last, err);
 }
 
 /* Before a program goes, so that its code is still known. */
 static int on_process_end(struct as_collector *it, const struct as_collection *all,
-                          const struct assay_sample_record *record, struct assay_error *err)
+                          const struct as_sample_record *record, struct as_error *err)
 {
     struct observed *observed = it->self;
-    const bool exits = record->kind == ASSAY_SAMPLE_EXIT && record->pid == record->tid;
-    if (!observed->part || !(exits || (record->kind == ASSAY_SAMPLE_COMM && record->out)))
+    const bool exits = record->kind == AS_SAMPLE_EXIT && record->pid == record->tid;
+    if (!observed->part || !(exits || (record->kind == AS_SAMPLE_COMM && record->out)))
         return 0;
     AS_TRY(read_objects(observed, all, record->pid, false, err));
     as_objects_close(&observed->logs, record->pid, record->time_ns);
@@ -130,7 +130,7 @@ static int on_process_end(struct as_collector *it, const struct as_collection *a
 }
 
 static int finish_objects(struct as_collector *it, const struct as_collection *all,
-                          struct assay_error *err)
+                          struct as_error *err)
 {
     struct observed *observed = it->self;
     (void)all;
@@ -143,23 +143,23 @@ static int finish_objects(struct as_collector *it, const struct as_collection *a
 
 struct objects_writing {
     const struct observed *observed;
-    struct assay_experiment *experiment;
+    struct as_experiment *experiment;
     int64_t run_id;
 };
 
 static int flag_objects(const struct objects_writing *to, const char *name, uint64_t n,
-                        const char *text, struct assay_error *err)
+                        const char *text, struct as_error *err)
 {
-    const struct assay_flag flag = {.run_id = to->run_id,
-                                    .kind = ASSAY_OBJECT_RUN,
-                                    .object_id = to->run_id,
-                                    .name = name,
-                                    .text = text,
-                                    .n = (int64_t)n};
-    return n ? assay_experiment_flag(to->experiment, &flag, err) : 0;
+    const struct as_flag flag = {.run_id = to->run_id,
+                                 .kind = AS_OBJECT_RUN,
+                                 .object_id = to->run_id,
+                                 .name = name,
+                                 .text = text,
+                                 .n = (int64_t)n};
+    return n ? as_experiment_flag(to->experiment, &flag, err) : 0;
 }
 
-static int write_flags(void *context, struct assay_error *err)
+static int write_flags(void *context, struct as_error *err)
 {
     const struct objects_writing *to = context;
     const struct observed *observed = to->observed;
@@ -176,12 +176,11 @@ static int write_flags(void *context, struct assay_error *err)
 }
 
 static int note_objects(struct as_collector *it, const struct as_collection *all,
-                        struct assay_experiment *experiment, int64_t run_id,
-                        struct assay_error *err)
+                        struct as_experiment *experiment, int64_t run_id, struct as_error *err)
 {
     struct objects_writing to = {it->self, experiment, run_id};
     (void)all;
-    return assay_experiment_batch(experiment, write_flags, &to, err);
+    return as_experiment_batch(experiment, write_flags, &to, err);
 }
 
 /* For others that want to be in the program. */

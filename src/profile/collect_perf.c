@@ -12,29 +12,28 @@
 #include "profile/timers.h"
 
 struct perf_source {
-    struct assay_sampler *sampler;
+    struct as_sampler *sampler;
     struct as_depth depth; /* size of stack copies */
 };
 
 static bool perf_is_wanted(const struct as_collection *all)
 {
-    return all->request->sampling.event != ASSAY_EVENT_TIMER;
+    return all->request->sampling.event != AS_EVENT_TIMER;
 }
 
 /* Returns true if the kernel permits perf events on this process. */
 static bool events_of_ours(void)
 {
-    struct assay_sampler *sampler;
-    struct assay_error ignored;
-    const bool any = assay_sampler_open(getpid(), NULL, &sampler, &ignored) == 0;
-    assay_sampler_close(&sampler);
+    struct as_sampler *sampler;
+    struct as_error ignored;
+    const bool any = as_sampler_open(getpid(), NULL, &sampler, &ignored) == 0;
+    as_sampler_close(&sampler);
     return any;
 }
 
-static int perf_open(struct as_collector *it, const struct as_collection *all,
-                     struct assay_error *err)
+static int perf_open(struct as_collector *it, const struct as_collection *all, struct as_error *err)
 {
-    struct assay_sample_options options = all->request->sampling;
+    struct as_sample_options options = all->request->sampling;
     struct perf_source *source = as_calloc(1, sizeof *source);
     if (!source)
         return as_error_nomem(err, "the events of the kernel");
@@ -44,68 +43,66 @@ static int perf_open(struct as_collector *it, const struct as_collection *all,
     options.switches = options.waits = true;
     /* The timers beside it have samples in nanoseconds, so perf must use the CPU clock. */
     if (as_python_is_beside(all))
-        options.event = ASSAY_EVENT_CPU_CLOCK;
-    const int rc =
-        assay_sampler_open(assay_launch_pid(all->launch), &options, &source->sampler, err);
+        options.event = AS_EVENT_CPU_CLOCK;
+    const int rc = as_sampler_open(as_launch_pid(all->launch), &options, &source->sampler, err);
     /* If the kernel refuses all perf events, the message suggests timers. */
-    if ((rc == ASSAY_ERR_PERMISSION || rc == ASSAY_ERR_UNSUPPORTED) && !all->plan &&
-        !events_of_ours()) {
-        const struct assay_error why = *err;
+    if ((rc == AS_ERR_PERMISSION || rc == AS_ERR_UNSUPPORTED) && !all->plan && !events_of_ours()) {
+        const struct as_error why = *err;
         as_error_set(err, rc, "%s; a program that assay starts is sampled by timers instead",
                      why.text);
     }
     return rc;
 }
 
-static struct assay_sampler *sampler_of(const struct as_collector *it)
+static struct as_sampler *sampler_of(const struct as_collector *it)
 {
     return ((const struct perf_source *)it->self)->sampler;
 }
 
 static bool perf_wait(struct as_collector *it, int other_fd, int timeout_ms)
 {
-    return assay_sampler_wait(sampler_of(it), other_fd, timeout_ms);
+    return as_sampler_wait(sampler_of(it), other_fd, timeout_ms);
 }
 
 /* Changes the size of stack copies to that which the stacks so far need. */
 static void choose_depth(struct perf_source *source, const struct as_collection *all)
 {
-    if (assay_sampler_choice(source->sampler)->deep_b && all->recorder &&
-        as_depth_look(&source->depth, assay_recorder_stacks(all->recorder), as_monotonic_ns()))
-        assay_sampler_deepen(source->sampler, source->depth.is_deep);
+    if (as_sampler_choice(source->sampler)->deep_b && all->recorder &&
+        as_depth_look(&source->depth, as_recorder_stacks(all->recorder), as_monotonic_ns()))
+        as_sampler_deepen(source->sampler, source->depth.is_deep);
 }
 
 static int perf_pump(struct as_collector *it, struct as_collection *all, bool last,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
-    AS_TRY(assay_sampler_pump(sampler_of(it), last, as_collection_hand, all, err));
+    AS_TRY(as_sampler_pump(sampler_of(it), last, as_collection_hand, all, err));
     if (!last)
         choose_depth(it->self, all);
     return 0;
 }
 
-static int perf_stop(struct as_collector *it, struct assay_error *err)
+static int perf_stop(struct as_collector *it, struct as_error *err)
 {
-    return assay_sampler_enable(sampler_of(it), false, err);
+    return as_sampler_enable(sampler_of(it), false, err);
 }
 
 static void perf_close(struct as_collector *it)
 {
     struct perf_source *source = it->self;
     if (source)
-        assay_sampler_close(&source->sampler);
+        as_sampler_close(&source->sampler);
     as_free(source);
     it->self = NULL;
 }
 
-static const struct assay_sample_choice *perf_choice(const struct as_collector *it)
+static const struct as_sample_choice *perf_choice(const struct as_collector *it)
 {
-    return assay_sampler_choice(sampler_of(it));
+    return as_sampler_choice(sampler_of(it));
 }
 
-static const struct assay_sample_counts *perf_counts(const struct as_collector *it)
+static const struct as_sample_counts *perf_counts(const struct as_collector *it)
 {
-    return assay_sampler_counts(sampler_of(it));
+    return as_sampler_counts(sampler_of(it));
 }
 
 extern const struct as_collector_kind as_collector_perf;

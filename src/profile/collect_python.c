@@ -37,7 +37,7 @@ static bool begins_python(const char *path)
     return is_script && has_python(line);
 }
 
-bool as_python_is_named(const struct assay_launch_plan *plan)
+bool as_python_is_named(const struct as_launch_plan *plan)
 {
     for (size_t i = 0; plan->argv[i]; i++)
         if (has_python(plan->argv[i]))
@@ -48,9 +48,9 @@ bool as_python_is_named(const struct assay_launch_plan *plan)
 
 static bool python_is_wanted(const struct as_collection *all)
 {
-    const struct assay_sample_options *o = &all->request->sampling;
-    return all->plan && !all->request->trace && o->stacks == ASSAY_STACKS_DWARF &&
-           (o->event == ASSAY_EVENT_AUTO || o->event == ASSAY_EVENT_CPU_CLOCK) &&
+    const struct as_sample_options *o = &all->request->sampling;
+    return all->plan && !all->request->trace && o->stacks == AS_STACKS_DWARF &&
+           (o->event == AS_EVENT_AUTO || o->event == AS_EVENT_CPU_CLOCK) &&
            as_python_is_named(all->plan);
 }
 
@@ -65,10 +65,10 @@ static const struct as_collector *find_source(const struct as_collection *all, c
 struct python_source {
     struct as_timers timers;
     bool is_on;
-    char trouble[ASSAY_ERROR_TEXT_B]; /* reason why it is not on; "" if on, or not wanted */
+    char trouble[AS_ERROR_TEXT_B]; /* reason why it is not on; "" if on, or not wanted */
 };
 
-static struct assay_timer_sampler *sampler_of(const struct as_collector *it)
+static struct as_timer_sampler *sampler_of(const struct as_collector *it)
 {
     const struct python_source *source = it->self;
     return source && source->is_on ? source->timers.sampler : NULL;
@@ -85,9 +85,9 @@ bool as_python_is_beside(const struct as_collection *all)
 /* Prepares the timers. A failure is not an error: the program is then recorded without Python
  * frames. Does nothing without the perf collector, because timers then take all samples. */
 static int prepare_python(struct as_collector *it, const struct as_collection *all,
-                          const struct assay_error *why, struct assay_error *err)
+                          const struct as_error *why, struct as_error *err)
 {
-    struct assay_error trouble;
+    struct as_error trouble;
     (void)why;
     if (!find_source(all, "perf"))
         return 0;
@@ -95,24 +95,24 @@ static int prepare_python(struct as_collector *it, const struct as_collection *a
     if (!source)
         return as_error_nomem(err, "timers");
     it->self = source;
-    if (assay_timer_sampler_check(all->plan->path, &trouble) < 0 ||
+    if (as_timer_sampler_check(all->plan->path, &trouble) < 0 ||
         as_timers_open(all, NULL, &source->timers, &trouble) < 0) {
         memcpy(source->trouble, trouble.text, sizeof source->trouble);
         return 0;
     }
     source->is_on = true;
     as_timer_python_alone(source->timers.sampler);
-    it->environment = assay_timer_sampler_environment(source->timers.sampler);
-    it->preload = assay_timer_sampler_preload(source->timers.sampler);
+    it->environment = as_timer_sampler_environment(source->timers.sampler);
+    it->preload = as_timer_sampler_preload(source->timers.sampler);
     return 0;
 }
 
 static int open_python(struct as_collector *it, const struct as_collection *all,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     (void)err;
     if (sampler_of(it) && all->request->sampling.no_children)
-        assay_timer_sampler_only(sampler_of(it), assay_launch_pid(all->launch));
+        as_timer_sampler_only(sampler_of(it), as_launch_pid(all->launch));
     return 0;
 }
 
@@ -124,59 +124,58 @@ struct beside {
     const struct as_collection *all;
 };
 
-static int hand_beside(void *context, const struct assay_sample_record *record,
-                       struct assay_error *err)
+static int hand_beside(void *context, const struct as_sample_record *record, struct as_error *err)
 {
     const struct beside *beside = context;
     const bool is_wanted =
-        record->kind == ASSAY_SAMPLE_LOST ||
-        (record->kind == ASSAY_SAMPLE_SAMPLE &&
+        record->kind == AS_SAMPLE_LOST ||
+        (record->kind == AS_SAMPLE_SAMPLE &&
          as_timer_reads_python(sampler_of(beside->it), record->pid, record->time_ns));
     return is_wanted ? beside->all->sink(beside->all->context, record, err) : 0;
 }
 
 static int hand_before(const struct as_collector *it, const struct as_collection *all,
-                       uint64_t before_ns, struct assay_error *err)
+                       uint64_t before_ns, struct as_error *err)
 {
     struct beside beside = {it, all};
-    struct assay_timer_sampler *sampler = sampler_of(it);
+    struct as_timer_sampler *sampler = sampler_of(it);
     return sampler ? as_timer_hand(sampler, before_ns, hand_beside, &beside, err) : 0;
 }
 
 static int pump_python(struct as_collector *it, struct as_collection *all, bool last,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     struct beside beside = {it, all};
-    struct assay_timer_sampler *sampler = sampler_of(it);
+    struct as_timer_sampler *sampler = sampler_of(it);
     return sampler ? as_timer_collect(sampler, last, hand_beside, &beside, err) : 0;
 }
 
 /* Writes the timers' samples up to the time of a kernel record, because that may map a file. */
 static int on_python_record(struct as_collector *it, const struct as_collection *all,
-                            const struct assay_sample_record *record, struct assay_error *err)
+                            const struct as_sample_record *record, struct as_error *err)
 {
     return hand_before(it, all, record->time_ns, err);
 }
 
-static bool hides_sample(const struct as_collector *it, const struct assay_sample_record *record)
+static bool hides_sample(const struct as_collector *it, const struct as_sample_record *record)
 {
-    return sampler_of(it) && record->kind == ASSAY_SAMPLE_SAMPLE && !record->waits &&
+    return sampler_of(it) && record->kind == AS_SAMPLE_SAMPLE && !record->waits &&
            as_timer_reads_python(sampler_of(it), record->pid, record->time_ns);
 }
 
-static int stop_python(struct as_collector *it, struct assay_error *err)
+static int stop_python(struct as_collector *it, struct as_error *err)
 {
-    struct assay_timer_sampler *sampler = sampler_of(it);
-    return sampler ? assay_timer_sampler_enable(sampler, false, err) : 0;
+    struct as_timer_sampler *sampler = sampler_of(it);
+    return sampler ? as_timer_sampler_enable(sampler, false, err) : 0;
 }
 
 static int finish_python(struct as_collector *it, const struct as_collection *all,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     const struct python_source *source = it->self;
     AS_TRY(hand_before(it, all, UINT64_MAX, err));
     if (source && source->trouble[0])
-        return assay_recorder_info(all->recorder, "python_trouble", source->trouble, err);
+        return as_recorder_info(all->recorder, "python_trouble", source->trouble, err);
     return source ? as_timers_write_python(&source->timers, all, true, err) : 0;
 }
 

@@ -25,7 +25,7 @@ static bool regions_are_wanted(const struct as_collection *all)
 /* ---- Beginning ----------------------------------------------------------------------------- */
 
 static int prepare_regions(struct as_collector *it, const struct as_collection *all,
-                           const struct assay_error *why, struct assay_error *err)
+                           const struct as_error *why, struct as_error *err)
 {
     struct regions_collector *regions;
     (void)why;
@@ -40,7 +40,7 @@ static int prepare_regions(struct as_collector *it, const struct as_collection *
 /* ---- The end ------------------------------------------------------------------------------- */
 
 static int read_regions(struct as_collector *it, const struct as_collection *all,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     struct regions_collector *regions = it->self;
     const char *path = as_inside_path(&regions->inside, all);
@@ -86,60 +86,60 @@ static void merge_facts(struct as_region_facts *facts)
 
 struct regions_writing {
     struct regions_collector *regions;
-    struct assay_experiment *experiment;
+    struct as_experiment *experiment;
     int64_t run_id;
 };
 
 /* Finds the row of a thread; *id is 0 if there is none. */
 static int find_thread(const struct regions_writing *to, const struct as_region_fact *fact,
-                       int64_t *id, struct assay_error *err)
+                       int64_t *id, struct as_error *err)
 {
-    struct assay_rows *rows;
-    AS_TRY(assay_rows_open(to->experiment,
-                           "SELECT thread_id FROM thread JOIN process USING (process_id) WHERE "
-                           "run_id = ?1 AND pid = ?2 AND tid = ?3 ORDER BY thread_id DESC LIMIT 1",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, to->run_id);
-    assay_rows_bind_integer(rows, 2, fact->pid);
-    assay_rows_bind_integer(rows, 3, fact->tid);
-    const int rc = assay_rows_next(rows, err);
-    *id = rc > 0 ? assay_rows_integer(rows, 0) : 0;
-    assay_rows_close(&rows);
+    struct as_rows *rows;
+    AS_TRY(as_rows_open(to->experiment,
+                        "SELECT thread_id FROM thread JOIN process USING (process_id) WHERE "
+                        "run_id = ?1 AND pid = ?2 AND tid = ?3 ORDER BY thread_id DESC LIMIT 1",
+                        &rows, err));
+    as_rows_bind_integer(rows, 1, to->run_id);
+    as_rows_bind_integer(rows, 2, fact->pid);
+    as_rows_bind_integer(rows, 3, fact->tid);
+    const int rc = as_rows_next(rows, err);
+    *id = rc > 0 ? as_rows_integer(rows, 0) : 0;
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
 static int store_region_fact(const struct regions_writing *to, const struct as_region_fact *fact,
-                             struct assay_error *err)
+                             struct as_error *err)
 {
     static const char *const kinds[] = {NULL, "region", "event", "datum"};
     const bool timed = fact->kind == AS_REGION_TIMED;
-    const struct assay_row_region region = {.name = fact->name, .kind = kinds[fact->kind]};
-    struct assay_row_region_thread row = {.run_id = to->run_id,
-                                          .n = (int64_t)fact->n,
-                                          .time_ns = (int64_t)fact->ns,
-                                          .open_n = fact->open,
-                                          .unmatched_n = (int64_t)fact->unmatched,
-                                          .total = timed ? (double)NAN : fact->sum,
-                                          .least = timed ? (double)NAN : fact->least,
-                                          .most = timed ? (double)NAN : fact->most};
-    AS_TRY(assay_experiment_add_region(to->experiment, &region, &row.region_id, err));
+    const struct as_row_region region = {.name = fact->name, .kind = kinds[fact->kind]};
+    struct as_row_region_thread row = {.run_id = to->run_id,
+                                       .n = (int64_t)fact->n,
+                                       .time_ns = (int64_t)fact->ns,
+                                       .open_n = fact->open,
+                                       .unmatched_n = (int64_t)fact->unmatched,
+                                       .total = timed ? (double)NAN : fact->sum,
+                                       .least = timed ? (double)NAN : fact->least,
+                                       .most = timed ? (double)NAN : fact->most};
+    AS_TRY(as_experiment_add_region(to->experiment, &region, &row.region_id, err));
     AS_TRY(find_thread(to, fact, &row.thread_id, err));
-    return assay_experiment_add_region_thread(to->experiment, &row, err);
+    return as_experiment_add_region_thread(to->experiment, &row, err);
 }
 
 static int store_lost_flag(const struct regions_writing *to, const char *name, uint64_t n,
-                           const char *text, struct assay_error *err)
+                           const char *text, struct as_error *err)
 {
-    const struct assay_flag flag = {.run_id = to->run_id,
-                                    .kind = ASSAY_OBJECT_RUN,
-                                    .object_id = to->run_id,
-                                    .name = name,
-                                    .text = text,
-                                    .n = (int64_t)n};
-    return n ? assay_experiment_flag(to->experiment, &flag, err) : 0;
+    const struct as_flag flag = {.run_id = to->run_id,
+                                 .kind = AS_OBJECT_RUN,
+                                 .object_id = to->run_id,
+                                 .name = name,
+                                 .text = text,
+                                 .n = (int64_t)n};
+    return n ? as_experiment_flag(to->experiment, &flag, err) : 0;
 }
 
-static int store_region_facts(void *context, struct assay_error *err)
+static int store_region_facts(void *context, struct as_error *err)
 {
     const struct regions_writing *to = context;
     merge_facts(&to->regions->facts);
@@ -153,12 +153,11 @@ static int store_region_facts(void *context, struct assay_error *err)
 }
 
 static int store_regions(struct as_collector *it, const struct as_collection *all,
-                         struct assay_experiment *experiment, int64_t run_id,
-                         struct assay_error *err)
+                         struct as_experiment *experiment, int64_t run_id, struct as_error *err)
 {
     struct regions_writing to = {it->self, experiment, run_id};
     (void)all;
-    return assay_experiment_batch(experiment, store_region_facts, &to, err);
+    return as_experiment_batch(experiment, store_region_facts, &to, err);
 }
 
 /* Returns the agent session, which other collectors can join. */

@@ -13,12 +13,12 @@
 
 static bool timers_are_wanted(const struct as_collection *all)
 {
-    return all->request->sampling.event == ASSAY_EVENT_TIMER;
+    return all->request->sampling.event == AS_EVENT_TIMER;
 }
 
 static bool timers_may_replace(const struct as_collection *all)
 {
-    return all->request->sampling.stacks != ASSAY_STACKS_LBR; /* timers have no LBR */
+    return all->request->sampling.stacks != AS_STACKS_LBR; /* timers have no LBR */
 }
 
 /* ---- Beginning ----------------------------------------------------------------------------- */
@@ -26,21 +26,21 @@ static bool timers_may_replace(const struct as_collection *all)
 static void tidy_timers(const struct as_collection *all)
 {
     if (all->plan)
-        assay_timer_sampler_sweep(as_collection_place(), AS_TIMERS_PREFIX);
+        as_timer_sampler_sweep(as_collection_place(), AS_TIMERS_PREFIX);
 }
 
 /* Checks that the program can be sampled by timers. The message also has the reason `why` the
  * kernel refused perf events. */
-static int check_program(const struct as_collection *all, const struct assay_error *why,
-                         struct assay_error *err)
+static int check_program(const struct as_collection *all, const struct as_error *why,
+                         struct as_error *err)
 {
-    struct assay_error not ;
+    struct as_error not ;
     if (!all->plan)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "process %d: timers cannot be added to a running process; run the "
                             "program with assay, or use another --event",
                             (int)all->request->pid);
-    const int rc = assay_timer_sampler_check(all->plan->path, &not );
+    const int rc = as_timer_sampler_check(all->plan->path, &not );
     if (rc < 0 && why)
         return as_error_set(err, rc, "%s: %s", not .text, why->text);
     if (rc < 0 && err)
@@ -49,7 +49,7 @@ static int check_program(const struct as_collection *all, const struct assay_err
 }
 
 static int prepare_timers(struct as_collector *it, const struct as_collection *all,
-                          const struct assay_error *why, struct assay_error *err)
+                          const struct as_error *why, struct as_error *err)
 {
     struct as_timers *timers;
     AS_TRY(check_program(all, why, err));
@@ -57,18 +57,18 @@ static int prepare_timers(struct as_collector *it, const struct as_collection *a
     if (!timers)
         return as_error_nomem(err, "timers");
     AS_TRY(as_timers_open(all, why, timers, err));
-    it->environment = assay_timer_sampler_environment(timers->sampler);
-    it->preload = assay_timer_sampler_preload(timers->sampler);
+    it->environment = as_timer_sampler_environment(timers->sampler);
+    it->preload = as_timer_sampler_preload(timers->sampler);
     return 0;
 }
 
 static int open_timers(struct as_collector *it, const struct as_collection *all,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     const struct as_timers *timers = it->self;
     (void)err;
     if (all->request->sampling.no_children)
-        assay_timer_sampler_only(timers->sampler, assay_launch_pid(all->launch));
+        as_timer_sampler_only(timers->sampler, as_launch_pid(all->launch));
     return 0;
 }
 
@@ -77,30 +77,30 @@ static int open_timers(struct as_collector *it, const struct as_collection *all,
 static bool wait_for_timers(struct as_collector *it, int other_fd, int timeout_ms)
 {
     const struct as_timers *timers = it->self;
-    return assay_timer_sampler_wait(timers->sampler, other_fd, timeout_ms);
+    return as_timer_sampler_wait(timers->sampler, other_fd, timeout_ms);
 }
 
 static int pump_timers(struct as_collector *it, struct as_collection *all, bool last,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     const struct as_timers *timers = it->self;
-    return assay_timer_sampler_pump(timers->sampler, last, as_collection_hand, all, err);
+    return as_timer_sampler_pump(timers->sampler, last, as_collection_hand, all, err);
 }
 
-static int stop_timers(struct as_collector *it, struct assay_error *err)
+static int stop_timers(struct as_collector *it, struct as_error *err)
 {
     const struct as_timers *timers = it->self;
-    return assay_timer_sampler_enable(timers->sampler, false, err);
+    return as_timer_sampler_enable(timers->sampler, false, err);
 }
 
 /* ---- The end ------------------------------------------------------------------------------- */
 
 /* Records missed threads and processes, for the flags. */
 static int write_missed_timers(struct as_collector *it, const struct as_collection *all,
-                               struct assay_error *err)
+                               struct as_error *err)
 {
     const struct as_timers *timers = it->self;
-    const struct assay_timer_facts *facts = assay_timer_sampler_facts(timers->sampler);
+    const struct as_timer_facts *facts = as_timer_sampler_facts(timers->sampler);
     char text[256];
     const struct {
         const char *name;
@@ -113,14 +113,14 @@ static int write_missed_timers(struct as_collector *it, const struct as_collecti
     for (size_t i = 0; i < sizeof missed / sizeof *missed; i++) {
         snprintf(text, sizeof text, "%" PRIu64, missed[i].n);
         if (missed[i].n)
-            AS_TRY(assay_recorder_info(all->recorder, missed[i].name, text, err));
+            AS_TRY(as_recorder_info(all->recorder, missed[i].name, text, err));
     }
-    if (all->request->sampling.stacks == ASSAY_STACKS_DWARF)
+    if (all->request->sampling.stacks == AS_STACKS_DWARF)
         AS_TRY(as_timers_write_python(timers, all, false, err));
     if (!facts->missed_errno)
         return 0;
-    return assay_recorder_info(all->recorder, "missed_why",
-                               as_timers_why(facts->missed_errno, text, sizeof text), err);
+    return as_recorder_info(all->recorder, "missed_why",
+                            as_timers_why(facts->missed_errno, text, sizeof text), err);
 }
 
 static void close_timers(struct as_collector *it)
@@ -131,16 +131,16 @@ static void close_timers(struct as_collector *it)
     as_free(timers);
 }
 
-static const struct assay_sample_choice *choice_of_timers(const struct as_collector *it)
+static const struct as_sample_choice *choice_of_timers(const struct as_collector *it)
 {
     const struct as_timers *timers = it->self;
-    return assay_timer_sampler_choice(timers->sampler);
+    return as_timer_sampler_choice(timers->sampler);
 }
 
-static const struct assay_sample_counts *counts_of_timers(const struct as_collector *it)
+static const struct as_sample_counts *counts_of_timers(const struct as_collector *it)
 {
     const struct as_timers *timers = it->self;
-    return assay_timer_sampler_counts(timers->sampler);
+    return as_timer_sampler_counts(timers->sampler);
 }
 
 static struct as_agent_session *session_of_timers(const struct as_collector *it)

@@ -97,11 +97,11 @@ static const struct {
 
 #define SAME_BIT(group, name, bit)                                                                 \
     _Static_assert(AS_TRACER_##group == (bit), "one number here and in the program");
-ASSAY_TRACE_GROUPS(SAME_BIT)
+AS_TRACED_GROUPS(SAME_BIT)
 #undef SAME_BIT
 #define SAME_BIT(counter, name, bit)                                                               \
     _Static_assert(AS_OS_##counter == (bit), "one number here and in the program");
-ASSAY_TRACE_COUNTERS(SAME_BIT)
+AS_TRACED_COUNTERS(SAME_BIT)
 #undef SAME_BIT
 
 /* Stamps a second. */
@@ -110,13 +110,12 @@ static double rate_of(const struct as_tracer_part *part)
     return part->clock == AS_TRACE_TSC ? (double)part->tick_hz : 1e9;
 }
 
-static void fill_part(struct as_tracer_part *part, const struct assay_trace_options *options)
+static void fill_part(struct as_tracer_part *part, const struct as_trace_options *options)
 {
     const uint64_t blocks = options->ring_b / AS_TRACE_BLOCK_B;
     part->version = AS_TRACER_VERSION;
     part->groups = options->groups;
-    part->callers =
-        options->callers < ASSAY_TRACE_CALLERS_N ? options->callers : ASSAY_TRACE_CALLERS_N;
+    part->callers = options->callers < AS_TRACED_CALLERS_N ? options->callers : AS_TRACED_CALLERS_N;
     part->memory_min_b = options->memory_min_b;
     part->first_ns = (uint64_t)(options->first_s * 1e9);
     part->clock = has_steady_counter() ? AS_TRACE_TSC : AS_TRACE_KERNEL;
@@ -142,7 +141,7 @@ static void add_library(struct traced *traced, const char *name)
 }
 
 /* The layer before OpenCL, behind those that the user has. */
-static int add_layer(struct traced *traced, struct as_collector *it, struct assay_error *err)
+static int add_layer(struct traced *traced, struct as_collector *it, struct as_error *err)
 {
     static const char variable[] = "OPENCL_LAYERS";
     const char *agent = traced->inside.session->preload;
@@ -161,10 +160,10 @@ static int add_layer(struct traced *traced, struct as_collector *it, struct assa
 }
 
 static int prepare_trace(struct as_collector *it, const struct as_collection *all,
-                         const struct assay_error *why, struct assay_error *err)
+                         const struct as_error *why, struct as_error *err)
 {
     struct traced *traced;
-    const struct assay_trace_options *options = all->request->trace;
+    const struct as_trace_options *options = all->request->trace;
     (void)why;
     it->self = traced = as_calloc(1, sizeof *traced);
     if (!traced)
@@ -172,7 +171,7 @@ static int prepare_trace(struct as_collector *it, const struct as_collection *al
     AS_TRY(as_inside_join(&traced->inside, it, all, err));
     traced->part = as_agent_session_part(traced->inside.session, AS_TRACER_CLIENT);
     if (!traced->part)
-        return as_error_set(err, ASSAY_ERR_LIMIT, "the agent has no slot left for a tracer");
+        return as_error_set(err, AS_ERR_LIMIT, "the agent has no slot left for a tracer");
     if (options->events)
         AS_TRY(as_trace_counters_check(options->events, err));
     fill_part(traced->part, options);
@@ -181,7 +180,7 @@ static int prepare_trace(struct as_collector *it, const struct as_collection *al
         struct as_switch_part *part =
             as_agent_session_part(traced->inside.session, AS_SWITCH_CLIENT);
         if (!part)
-            return as_error_set(err, ASSAY_ERR_LIMIT, "the agent has no slot left for switches");
+            return as_error_set(err, AS_ERR_LIMIT, "the agent has no slot left for switches");
         as_trace_switch_fill(&traced->switching, part, options,
                              traced->part->clock == AS_TRACE_TSC);
     }
@@ -199,18 +198,17 @@ static int prepare_trace(struct as_collector *it, const struct as_collection *al
 }
 
 /* A program that cannot be read has no names that could be readable. */
-static int make_rules(const struct as_collection *all, struct as_str *rules,
-                      struct assay_error *err)
+static int make_rules(const struct as_collection *all, struct as_str *rules, struct as_error *err)
 {
-    const struct assay_trace_options *options = all->request->trace;
-    struct assay_object *object;
+    const struct as_trace_options *options = all->request->trace;
+    struct as_object *object;
     char path[PATH_MAX];
     as_str_append(rules, options->filter, options->filter_b);
     as_trace_program(all->plan, path);
-    if (assay_object_open(path, all->request->attribute.open, &object, NULL) < 0)
+    if (as_object_open(path, all->request->attribute.open, &object, NULL) < 0)
         return 0;
     const int rc = as_trace_readable_rules(object, rules, err);
-    assay_object_close(&object);
+    as_object_close(&object);
     return rc;
 }
 
@@ -221,7 +219,7 @@ struct agent_file {
 };
 
 static int write_agent_file(const struct traced *traced, const struct agent_file *file,
-                            const struct as_str *text, struct assay_error *err)
+                            const struct as_str *text, struct as_error *err)
 {
     snprintf(file->path, PATH_MAX, "%s/%s", as_agent_session_path(traced->inside.session),
              file->name);
@@ -231,13 +229,13 @@ static int write_agent_file(const struct traced *traced, const struct agent_file
         close(fd);
     else
         file->path[0] = 0;
-    return error ? as_error_set(err, ASSAY_ERR_IO, "%s of a trace cannot be written: %s",
-                                file->what, strerror(error))
+    return error ? as_error_set(err, AS_ERR_IO, "%s of a trace cannot be written: %s", file->what,
+                                strerror(error))
                  : 0;
 }
 
 static int write_counters(struct traced *traced, const struct as_collection *all,
-                          struct assay_error *err)
+                          struct as_error *err)
 {
     const struct agent_file file = {AS_EVENT_COUNTERS_FILE, "the counters", traced->counters};
     struct as_str packed = {0};
@@ -251,7 +249,7 @@ static int write_counters(struct traced *traced, const struct as_collection *all
 }
 
 static int write_filter(struct traced *traced, const struct as_collection *all,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     struct as_str rules = {0};
     if (!all->request->trace->filter)
@@ -265,10 +263,10 @@ static int write_filter(struct traced *traced, const struct as_collection *all,
     return rc;
 }
 
-static int start_switching(struct traced *traced, struct assay_error *err)
+static int start_switching(struct traced *traced, struct as_error *err)
 {
     const int rc = as_trace_switch_start(&traced->switching);
-    return rc < 0 ? as_error_set(err, ASSAY_ERR_IO,
+    return rc < 0 ? as_error_set(err, AS_ERR_IO,
                                  "the thread that switches the trace cannot be started: %s",
                                  strerror(-rc))
                   : 0;
@@ -276,7 +274,7 @@ static int start_switching(struct traced *traced, struct assay_error *err)
 
 /* The directory of the run is known now. */
 static int start_trace(struct as_collector *it, const struct as_collection *all,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     struct traced *traced = it->self;
     char path[PATH_MAX], *real;
@@ -295,14 +293,14 @@ static int start_trace(struct as_collector *it, const struct as_collection *all,
         return start_switching(traced, err);
     }
     traced->link[0] = 0;
-    return as_error_set(err, ASSAY_ERR_IO, "%s: no directory for a trace can be made: %s", path,
+    return as_error_set(err, AS_ERR_IO, "%s: no directory for a trace can be made: %s", path,
                         strerror(error));
 }
 
 /* ---- The end ------------------------------------------------------------------------------- */
 
 static int finish_trace(struct as_collector *it, const struct as_collection *all,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     struct traced *traced = it->self;
     char path[PATH_MAX];
@@ -317,11 +315,11 @@ static int finish_trace(struct as_collector *it, const struct as_collection *all
 
 struct trace_flags_writing {
     const struct traced *traced;
-    struct assay_experiment *experiment;
+    struct as_experiment *experiment;
     int64_t run_id;
 };
 
-static int store_missed_flag(void *context, struct assay_error *err)
+static int store_missed_flag(void *context, struct as_error *err)
 {
     const struct trace_flags_writing *to = context;
     char text[256];
@@ -330,35 +328,35 @@ static int store_missed_flag(void *context, struct assay_error *err)
                           ? "the size limit was reached before they began"
                           : strerror(to->traced->missed_errno);
     snprintf(text, sizeof text, "threads have no events in the trace: %s", why);
-    const struct assay_flag flag = {.run_id = to->run_id,
-                                    .kind = ASSAY_OBJECT_RUN,
-                                    .object_id = to->run_id,
-                                    .name = "trace_missed",
-                                    .text = text,
-                                    .n = (int64_t)to->traced->missed_n};
+    const struct as_flag flag = {.run_id = to->run_id,
+                                 .kind = AS_OBJECT_RUN,
+                                 .object_id = to->run_id,
+                                 .name = "trace_missed",
+                                 .text = text,
+                                 .n = (int64_t)to->traced->missed_n};
     if (flag.n)
-        AS_TRY(assay_experiment_flag(to->experiment, &flag, err));
-    const struct assay_flag samples = {
+        AS_TRY(as_experiment_flag(to->experiment, &flag, err));
+    const struct as_flag samples = {
         .run_id = to->run_id,
-        .kind = ASSAY_OBJECT_RUN,
+        .kind = AS_OBJECT_RUN,
         .object_id = to->run_id,
         .name = "trace_samples_missed",
         .text = "samples were dropped: their thread had no event stream yet, or no longer",
         .n = (int64_t)to->traced->samples_missed_n};
     if (samples.n)
-        AS_TRY(assay_experiment_flag(to->experiment, &samples, err));
-    const struct assay_flag shared = {
+        AS_TRY(as_experiment_flag(to->experiment, &samples, err));
+    const struct as_flag shared = {
         .run_id = to->run_id,
-        .kind = ASSAY_OBJECT_RUN,
+        .kind = AS_OBJECT_RUN,
         .object_id = to->run_id,
         .name = "trace_counters_shared",
         .text = "readings of counters were left out: the counters were shared with others; use "
                 "fewer --counters",
         .n = (int64_t)to->traced->shared_n};
-    return shared.n ? assay_experiment_flag(to->experiment, &shared, err) : 0;
+    return shared.n ? as_experiment_flag(to->experiment, &shared, err) : 0;
 }
 
-static int store_device_flags(void *context, struct assay_error *err)
+static int store_device_flags(void *context, struct as_error *err)
 {
     const struct trace_flags_writing *to = context;
     const struct as_trace_devices *devices = &to->traced->devices;
@@ -367,50 +365,49 @@ static int store_device_flags(void *context, struct assay_error *err)
              "commands of OpenCL queues have no times of the device: %" PRIu64 " of %" PRIu64
              " were not done, failed or were lost",
              devices->lost_n, devices->commands_n);
-    const struct assay_flag lost = {.run_id = to->run_id,
-                                    .kind = ASSAY_OBJECT_RUN,
-                                    .object_id = to->run_id,
-                                    .name = "trace_device_commands",
-                                    .text = text,
-                                    .n = (int64_t)devices->lost_n};
+    const struct as_flag lost = {.run_id = to->run_id,
+                                 .kind = AS_OBJECT_RUN,
+                                 .object_id = to->run_id,
+                                 .name = "trace_device_commands",
+                                 .text = text,
+                                 .n = (int64_t)devices->lost_n};
     if (lost.n)
-        AS_TRY(assay_experiment_flag(to->experiment, &lost, err));
+        AS_TRY(as_experiment_flag(to->experiment, &lost, err));
     snprintf(text, sizeof text, "times of OpenCL devices are uncertain by %.1f us",
              (double)devices->error_ns / 1e3);
-    const struct assay_flag clock = {.run_id = to->run_id,
-                                     .kind = ASSAY_OBJECT_RUN,
-                                     .object_id = to->run_id,
-                                     .name = "trace_device_clock",
-                                     .text = text,
-                                     .n = devices->error_ns};
-    return clock.n ? assay_experiment_flag(to->experiment, &clock, err) : 0;
+    const struct as_flag clock = {.run_id = to->run_id,
+                                  .kind = AS_OBJECT_RUN,
+                                  .object_id = to->run_id,
+                                  .name = "trace_device_clock",
+                                  .text = text,
+                                  .n = devices->error_ns};
+    return clock.n ? as_experiment_flag(to->experiment, &clock, err) : 0;
 }
 
-static int store_partial_flag(void *context, struct assay_error *err)
+static int store_partial_flag(void *context, struct as_error *err)
 {
     const struct trace_flags_writing *to = context;
-    const struct assay_flag flag = {
+    const struct as_flag flag = {
         .run_id = to->run_id,
-        .kind = ASSAY_OBJECT_RUN,
+        .kind = AS_OBJECT_RUN,
         .object_id = to->run_id,
-        .name = ASSAY_FLAG_TRACE_PARTIAL,
+        .name = AS_FLAG_TRACE_PARTIAL,
         .text = "the trace has only the beginning of each process (--dry-run): its results do not "
                 "describe the run",
         .n = 1};
-    return assay_experiment_flag(to->experiment, &flag, err);
+    return as_experiment_flag(to->experiment, &flag, err);
 }
 
 static int store_trace_flags(struct as_collector *it, const struct as_collection *all,
-                             struct assay_experiment *experiment, int64_t run_id,
-                             struct assay_error *err)
+                             struct as_experiment *experiment, int64_t run_id, struct as_error *err)
 {
     struct trace_flags_writing to = {it->self, experiment, run_id};
     if (to.traced->missed_n || to.traced->samples_missed_n || to.traced->shared_n)
-        AS_TRY(assay_experiment_batch(experiment, store_missed_flag, &to, err));
+        AS_TRY(as_experiment_batch(experiment, store_missed_flag, &to, err));
     if (to.traced->devices.queues_n)
-        AS_TRY(assay_experiment_batch(experiment, store_device_flags, &to, err));
+        AS_TRY(as_experiment_batch(experiment, store_device_flags, &to, err));
     return all->request->trace->first_s > 0
-               ? assay_experiment_batch(experiment, store_partial_flag, &to, err)
+               ? as_experiment_batch(experiment, store_partial_flag, &to, err)
                : 0;
 }
 

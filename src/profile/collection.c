@@ -30,13 +30,13 @@ const struct as_collector_kind *const as_collector_kinds[] = {
 /* ---- Choosing ------------------------------------------------------------------------------ */
 
 static int choose_wanted(struct as_collection *all, const struct as_collector_kind *const *kinds,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     for (; *kinds; kinds++) {
         if ((*kinds)->is_wanted && !(*kinds)->is_wanted(all))
             continue;
         if (all->n == AS_COLLECTORS_MOST)
-            return as_error_set(err, ASSAY_ERR_LIMIT,
+            return as_error_set(err, AS_ERR_LIMIT,
                                 "%d sources of observation at once are too "
                                 "many",
                                 AS_COLLECTORS_MOST);
@@ -59,7 +59,7 @@ static const struct as_collector_kind *stand_in(const struct as_collection *all,
 /* ---- Opening ------------------------------------------------------------------------------- */
 
 /* Starts the program with the environment and the libraries of all collectors. */
-static int start_program(struct as_collection *all, struct assay_error *err)
+static int start_program(struct as_collection *all, struct as_error *err)
 {
     AS_VEC(const char *) environment = {0};
     struct as_str preload = {0};
@@ -72,24 +72,24 @@ static int start_program(struct as_collection *all, struct assay_error *err)
             as_str_appendf(&preload, "%s%s", preload.n ? ":" : "", it->preload);
     }
     failed |= preload.failed || as_vec_push(&environment, NULL) < 0;
-    const struct assay_launch_options options = {.environment = environment.at,
-                                                 .preload = preload.n ? as_str_z(&preload) : NULL};
+    const struct as_launch_options options = {.environment = environment.at,
+                                              .preload = preload.n ? as_str_z(&preload) : NULL};
     const int rc = failed ? as_error_nomem(err, "the environment of a program")
-                          : assay_launch_start(all->plan, &options, &all->launch, err);
+                          : as_launch_start(all->plan, &options, &all->launch, err);
     as_vec_fini(&environment);
     as_str_fini(&preload);
     return rc;
 }
 
-static int start_or_attach(struct as_collection *all, struct assay_error *err)
+static int start_or_attach(struct as_collection *all, struct as_error *err)
 {
     return all->plan ? start_program(all, err)
-                     : assay_launch_attach(all->request->pid, &all->launch, err);
+                     : as_launch_attach(all->request->pid, &all->launch, err);
 }
 
 /* Opens all collectors. After an error, `*at` is the index of the one that failed. */
 static int open_all(struct as_collection *all, const struct as_collector *replacing,
-                    const struct assay_error *why, size_t *at, struct assay_error *err)
+                    const struct as_error *why, size_t *at, struct as_error *err)
 {
     *at = all->n;
     each_collector (all, it)
@@ -117,15 +117,15 @@ static void close_all(struct as_collection *all)
 {
     each_collector (all, it)
         close_one(it);
-    assay_launch_close(&all->launch);
+    as_launch_close(&all->launch);
 }
 
 int as_collection_open(struct as_collection *all, const struct as_collector_kind *const *kinds,
-                       const struct assay_profile_request *request,
-                       const struct assay_launch_plan *plan, struct assay_error *err)
+                       const struct as_profile_request *request, const struct as_launch_plan *plan,
+                       struct as_error *err)
 {
     const struct as_collector *replacing = NULL;
-    struct assay_error why;
+    struct as_error why;
 
     all->request = request;
     all->plan = plan;
@@ -136,7 +136,7 @@ int as_collection_open(struct as_collection *all, const struct as_collector_kind
     for (;;) {
         size_t at;
         const int rc = open_all(all, replacing, &why, &at, err);
-        const bool is_refused = rc == ASSAY_ERR_PERMISSION || rc == ASSAY_ERR_UNSUPPORTED;
+        const bool is_refused = rc == AS_ERR_PERMISSION || rc == AS_ERR_UNSUPPORTED;
         const struct as_collector_kind *by =
             is_refused && plan && at < all->n ? stand_in(all, kinds, all->at[at].kind) : NULL;
 
@@ -164,7 +164,7 @@ void as_collection_close(struct as_collection *all)
 
 /* ---- Asking all ---------------------------------------------------------------------------- */
 
-int as_collection_start(struct as_collection *all, struct assay_error *err)
+int as_collection_start(struct as_collection *all, struct as_error *err)
 {
     each_collector (all, it)
         if (it->kind->start)
@@ -172,7 +172,7 @@ int as_collection_start(struct as_collection *all, struct assay_error *err)
     return 0;
 }
 
-int as_collection_pump(struct as_collection *all, bool last, struct assay_error *err)
+int as_collection_pump(struct as_collection *all, bool last, struct as_error *err)
 {
     each_collector (all, it)
         if (it->kind->pump)
@@ -180,7 +180,7 @@ int as_collection_pump(struct as_collection *all, bool last, struct assay_error 
     return 0;
 }
 
-int as_collection_stop(struct as_collection *all, struct assay_error *err)
+int as_collection_stop(struct as_collection *all, struct as_error *err)
 {
     each_collector (all, it)
         if (it->kind->stop)
@@ -188,9 +188,9 @@ int as_collection_stop(struct as_collection *all, struct assay_error *err)
     return 0;
 }
 
-int as_collection_finish(struct as_collection *all, struct assay_error *err)
+int as_collection_finish(struct as_collection *all, struct as_error *err)
 {
-    const struct assay_sample_counts *counts = as_collection_counts(all);
+    const struct as_sample_counts *counts = as_collection_counts(all);
 
     all->lossy = counts && counts->lost > 0;
     each_collector (all, it)
@@ -199,8 +199,8 @@ int as_collection_finish(struct as_collection *all, struct assay_error *err)
     return 0;
 }
 
-int as_collection_facts(struct as_collection *all, struct assay_experiment *experiment,
-                        int64_t run_id, struct assay_error *err)
+int as_collection_facts(struct as_collection *all, struct as_experiment *experiment, int64_t run_id,
+                        struct as_error *err)
 {
     each_collector (all, it)
         if (it->kind->facts)
@@ -210,7 +210,7 @@ int as_collection_facts(struct as_collection *all, struct assay_experiment *expe
 
 void as_collection_wait(struct as_collection *all, int timeout_ms)
 {
-    const int fd = assay_launch_fd(all->launch);
+    const int fd = as_launch_fd(all->launch);
 
     each_collector (all, it)
         if (it->kind->wait) {
@@ -221,8 +221,8 @@ void as_collection_wait(struct as_collection *all, int timeout_ms)
     (void)poll(&ready, 1, timeout_ms);
 }
 
-int as_collection_hand(void *collection, const struct assay_sample_record *record,
-                       struct assay_error *err)
+int as_collection_hand(void *collection, const struct as_sample_record *record,
+                       struct as_error *err)
 {
     struct as_collection *all = collection;
 
@@ -241,7 +241,7 @@ int as_collection_hand(void *collection, const struct assay_sample_record *recor
 
 /* ---- The one that samples ------------------------------------------------------------------ */
 
-const struct assay_sample_choice *as_collection_choice(const struct as_collection *all)
+const struct as_sample_choice *as_collection_choice(const struct as_collection *all)
 {
     for (size_t i = 0; i < all->n; i++)
         if (all->at[i].kind->choice)
@@ -249,7 +249,7 @@ const struct assay_sample_choice *as_collection_choice(const struct as_collectio
     return NULL;
 }
 
-const struct assay_sample_counts *as_collection_counts(const struct as_collection *all)
+const struct as_sample_counts *as_collection_counts(const struct as_collection *all)
 {
     for (size_t i = 0; i < all->n; i++)
         if (all->at[i].kind->counts)

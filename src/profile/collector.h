@@ -41,50 +41,49 @@ struct as_collector_kind {
     /* Called before the program exists. `why` is the error of the collector that this one replaces,
      * or NULL. */
     int (*prepare)(struct as_collector *it, const struct as_collection *all,
-                   const struct assay_error *why, struct assay_error *err);
+                   const struct as_error *why, struct as_error *err);
     /* Called when the program exists: it waits for its start, or runs already (no plan). */
-    int (*open)(struct as_collector *it, const struct as_collection *all, struct assay_error *err);
+    int (*open)(struct as_collector *it, const struct as_collection *all, struct as_error *err);
     /* Called just before the program starts. Observations from here on count. */
-    int (*start)(struct as_collector *it, const struct as_collection *all, struct assay_error *err);
-    /* Waits for work, as assay_sampler_wait. Only the first collector with this function is called.
+    int (*start)(struct as_collector *it, const struct as_collection *all, struct as_error *err);
+    /* Waits for work, as as_sampler_wait. Only the first collector with this function is called.
      */
     bool (*wait)(struct as_collector *it, int other_fd, int timeout_ms);
     /* Called several times a second, and once with `last`. Passes its records to
      * as_collection_hand. */
     int (*pump)(struct as_collector *it, struct as_collection *all, bool last,
-                struct assay_error *err);
+                struct as_error *err);
     /* Called with each record of any collector: `meet` before it is written, `follow` after. */
     int (*meet)(struct as_collector *it, const struct as_collection *all,
-                const struct assay_sample_record *record, struct assay_error *err);
+                const struct as_sample_record *record, struct as_error *err);
     int (*follow)(struct as_collector *it, const struct as_collection *all,
-                  const struct assay_sample_record *record, struct assay_error *err);
+                  const struct as_sample_record *record, struct as_error *err);
     /* Returns true if a record of another collector must be left out. Called after `meet`. */
-    bool (*hides)(const struct as_collector *it, const struct assay_sample_record *record);
+    bool (*hides)(const struct as_collector *it, const struct as_sample_record *record);
     /* Called if the recording ends and the program continues. */
-    int (*stop)(struct as_collector *it, struct assay_error *err);
+    int (*stop)(struct as_collector *it, struct as_error *err);
     /* Called after the last `pump`. Writes facts of the recording. */
-    int (*finish)(struct as_collector *it, const struct as_collection *all,
-                  struct assay_error *err);
+    int (*finish)(struct as_collector *it, const struct as_collection *all, struct as_error *err);
     /* Called after the attribution. Writes facts of the run. */
     int (*facts)(struct as_collector *it, const struct as_collection *all,
-                 struct assay_experiment *experiment, int64_t run_id, struct assay_error *err);
+                 struct as_experiment *experiment, int64_t run_id, struct as_error *err);
     void (*close)(struct as_collector *it); /* called also if `open` failed or was not called */
     /* Choice and counts of a collector that samples. */
-    const struct assay_sample_choice *(*choice)(const struct as_collector *it);
-    const struct assay_sample_counts *(*counts)(const struct as_collector *it);
+    const struct as_sample_choice *(*choice)(const struct as_collector *it);
+    const struct as_sample_counts *(*counts)(const struct as_collector *it);
     /* Session of a collector with an agent in the program, from `prepare` on. Others join it. */
     struct as_agent_session *(*session)(const struct as_collector *it);
 };
 
 struct as_collection {
-    const struct assay_profile_request *request;
-    const struct assay_launch_plan *plan; /* NULL: the process runs already */
-    struct assay_launch *launch;          /* set from `open` on */
-    struct assay_recorder *recorder;      /* set from `start` on; owned by the caller */
-    const char *directory;                /* of the run; set from `start` on */
+    const struct as_profile_request *request;
+    const struct as_launch_plan *plan; /* NULL: the process runs already */
+    struct as_launch *launch;          /* set from `open` on */
+    struct as_recorder *recorder;      /* set from `start` on; owned by the caller */
+    const char *directory;             /* of the run; set from `start` on */
     int64_t begin_ns, end_ns; /* of the launch, CLOCK_MONOTONIC; the end is set at `finish` */
     bool lossy;               /* records were lost; set at `finish` */
-    assay_sample_sink *sink;  /* receives all records */
+    as_sample_sink *sink;     /* receives all records */
     void *context;
     struct as_collector at[AS_COLLECTORS_MOST];
     size_t n;
@@ -100,27 +99,26 @@ extern const struct as_collector_kind *const as_collector_kinds[];
  * the collectors. The caller calls as_collection_close, also after an error.
  */
 int as_collection_open(struct as_collection *all, const struct as_collector_kind *const *kinds,
-                       const struct assay_profile_request *request,
-                       const struct assay_launch_plan *plan, struct assay_error *err);
+                       const struct as_profile_request *request, const struct as_launch_plan *plan,
+                       struct as_error *err);
 /* Ends the observation: closes all collectors without `facts`. */
 void as_collection_release(struct as_collection *all);
 /* Closes all collectors and the launch. An empty collection is allowed. */
 void as_collection_close(struct as_collection *all);
 
 /* These call the function of this name of each collector. The first failure ends the calls. */
-int as_collection_start(struct as_collection *all, struct assay_error *err);
-int as_collection_pump(struct as_collection *all, bool last, struct assay_error *err);
-int as_collection_stop(struct as_collection *all, struct assay_error *err);
-int as_collection_finish(struct as_collection *all, struct assay_error *err);
-int as_collection_facts(struct as_collection *all, struct assay_experiment *experiment,
-                        int64_t run_id, struct assay_error *err);
+int as_collection_start(struct as_collection *all, struct as_error *err);
+int as_collection_pump(struct as_collection *all, bool last, struct as_error *err);
+int as_collection_stop(struct as_collection *all, struct as_error *err);
+int as_collection_finish(struct as_collection *all, struct as_error *err);
+int as_collection_facts(struct as_collection *all, struct as_experiment *experiment, int64_t run_id,
+                        struct as_error *err);
 void as_collection_wait(struct as_collection *all, int timeout_ms);
 
-/* An assay_sample_sink with the collection as its context. Passes a record to `meet` of all
+/* An as_sample_sink with the collection as its context. Passes a record to `meet` of all
  * collectors, to the sink of the collection, and to `follow` of all collectors. A record that
  * a collector `hides` goes to `meet` only. */
-int as_collection_hand(void *all, const struct assay_sample_record *record,
-                       struct assay_error *err);
+int as_collection_hand(void *all, const struct as_sample_record *record, struct as_error *err);
 
 /* Returns the agent session that a collector has prepared; NULL if there is none. */
 struct as_agent_session *as_collection_session(const struct as_collection *all);
@@ -129,7 +127,7 @@ struct as_agent_session *as_collection_session(const struct as_collection *all);
 const char *as_collection_place(void);
 
 /* These return choice and counts of the collector that samples; NULL if there is none. */
-const struct assay_sample_choice *as_collection_choice(const struct as_collection *all);
-const struct assay_sample_counts *as_collection_counts(const struct as_collection *all);
+const struct as_sample_choice *as_collection_choice(const struct as_collection *all);
+const struct as_sample_counts *as_collection_counts(const struct as_collection *all);
 
 #endif

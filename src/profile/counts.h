@@ -9,23 +9,23 @@
 #include "sample/sample.h"
 
 struct as_counts {
-    struct assay_counting *counting; /* NULL: the request has no events */
-    const struct assay_count *count; /* at the end of the recording */
+    struct as_counting *counting; /* NULL: the request has no events */
+    const struct as_count *count; /* at the end of the recording */
     size_t n;
 };
 
 /* Opens counters of the request's events on `pid`. They start at its next exec (`on_exec`), or now.
- * Errors: those of assay_counting_open. */
-int as_counts_open(struct as_counts *counts, const struct assay_profile_request *request, pid_t pid,
-                   bool on_exec, struct assay_error *err);
+ * Errors: those of as_counting_open. */
+int as_counts_open(struct as_counts *counts, const struct as_profile_request *request, pid_t pid,
+                   bool on_exec, struct as_error *err);
 void as_counts_close(struct as_counts *counts);
-/* Reads the counts at the end of the recording. Errors: those of assay_counting_read. */
-int as_counts_read(struct as_counts *counts, struct assay_error *err);
+/* Reads the counts at the end of the recording. Errors: those of as_counting_read. */
+int as_counts_read(struct as_counts *counts, struct as_error *err);
 
 /* Writes the counts as metrics "count_..." of the run, after its threads are known. Switches and
  * migrations also get a value for each thread and process, unless `lossy`: records were lost.
  * Errors: those of the experiment. */
-int as_counts_store(const struct as_counts *counts, struct assay_experiment *experiment,
-                    int64_t run_id, bool lossy, struct assay_error *err);
+int as_counts_store(const struct as_counts *counts, struct as_experiment *experiment,
+                    int64_t run_id, bool lossy, struct as_error *err);
 
 #endif

@@ -39,8 +39,8 @@ static bool is_fault(int number)
  */
 static bool is_rank(const struct as_tally *tally, const struct as_tally_process *process)
 {
-    return process->rank >= 0 && (process->parent == ASSAY_NONE ||
-                                  tally->process.at[process->parent].rank != process->rank);
+    return process->rank >= 0 &&
+           (process->parent == AS_NONE || tally->process.at[process->parent].rank != process->rank);
 }
 
 static int find_crashes(struct crashes *crashes)
@@ -50,11 +50,11 @@ static int find_crashes(struct crashes *crashes)
         const struct as_tally_process *process = &tally->process.at[i];
         const bool rank = is_rank(tally, process);
         const bool bad = rank ? process->exit_signal > 0 || process->exit_code > 0
-                              : process->parent != ASSAY_NONE && is_fault(process->exit_signal);
+                              : process->parent != AS_NONE && is_fault(process->exit_signal);
         const struct crash crash = {i, process->exit_signal == SIGTERM ||
                                            process->exit_signal == SIGKILL};
         if (bad && as_vec_push(&crashes->list, crash) < 0)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
     }
     return 0;
 }
@@ -91,7 +91,7 @@ static void append_crash(struct as_str *text, const struct as_tally *tally, uint
 }
 
 static int flag_crashes(struct as_attribution *all, const struct crashes *crashes,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     struct as_str text = {0};
     size_t blamed = 0;
@@ -106,13 +106,13 @@ static int flag_crashes(struct as_attribution *all, const struct crashes *crashe
         as_str_appendf(&text, "; %zu more were ended by SIGTERM or SIGKILL",
                        crashes->list.n - named_n);
     const int rc = text.failed ? as_error_nomem(err, "how processes ended")
-                               : as_attribute_flag(all, ASSAY_OBJECT_RUN, all->run_id, "crashed",
+                               : as_attribute_flag(all, AS_OBJECT_RUN, all->run_id, "crashed",
                                                    named_n, err, "%s", as_str_z(&text));
     as_str_fini(&text);
     return rc;
 }
 
-int as_attribute_crashes(struct as_attribution *all, struct assay_error *err)
+int as_attribute_crashes(struct as_attribution *all, struct as_error *err)
 {
     struct crashes crashes = {.tally = &all->tally};
     int rc = find_crashes(&crashes) < 0 ? as_error_nomem(err, "how processes ended") : 0;

@@ -95,25 +95,25 @@ void as_delays_look(struct as_delays *delays, int64_t now_ns)
 
 /* Writes what a time has grown by since `before_ns`. */
 static int record_growth(const struct as_delay *it, const char *name, int64_t before_ns,
-                         int64_t now_ns, struct assay_recorder *recorder, uint64_t time_ns,
-                         struct assay_error *err)
+                         int64_t now_ns, struct as_recorder *recorder, uint64_t time_ns,
+                         struct as_error *err)
 {
     char text[32];
     if (now_ns < 0)
         return 0;
     snprintf(text, sizeof text, "%" PRId64, now_ns - (before_ns > 0 ? before_ns : 0));
-    return assay_recorder_thread(recorder, it->pid, it->tid, time_ns, name, text, err);
+    return as_recorder_thread(recorder, it->pid, it->tid, time_ns, name, text, err);
 }
 
-static int record_run_delay(const struct as_delay *it, struct assay_recorder *recorder,
-                            uint64_t time_ns, struct assay_error *err)
+static int record_run_delay(const struct as_delay *it, struct as_recorder *recorder,
+                            uint64_t time_ns, struct as_error *err)
 {
     AS_TRY(record_growth(it, "ran_ns", it->ran_before_ns, it->ran_ns, recorder, time_ns, err));
     return record_growth(it, "run_delay_ns", it->before_ns, it->now_ns, recorder, time_ns, err);
 }
 
-int as_delays_end(struct as_delays *delays, struct assay_recorder *recorder, uint32_t pid,
-                  uint32_t tid, uint64_t time_ns, struct assay_error *err)
+int as_delays_end(struct as_delays *delays, struct as_recorder *recorder, uint32_t pid,
+                  uint32_t tid, uint64_t time_ns, struct as_error *err)
 {
     struct as_delay *it = find_delay(delays, pid, tid);
     if (!it)
@@ -125,8 +125,8 @@ int as_delays_end(struct as_delays *delays, struct assay_recorder *recorder, uin
     return as_vec_push(&delays->unused, at) < 0 ? as_error_nomem(err, "threads") : 0;
 }
 
-int as_delays_end_all(struct as_delays *delays, struct assay_recorder *recorder, uint64_t time_ns,
-                      struct assay_error *err)
+int as_delays_end_all(struct as_delays *delays, struct as_recorder *recorder, uint64_t time_ns,
+                      struct as_error *err)
 {
     as_vec_foreach (&delays->thread, it) {
         if (!it->tid)

@@ -40,9 +40,9 @@ void as_delays_know(struct as_delays *delays, uint32_t pid, uint32_t tid, int64_
 void as_delays_look(struct as_delays *delays, int64_t now_ns);
 /* Writes "run_delay_ns" and "ran_ns" to the recorder, for a thread that ended at `time_ns`, or for
  * all. Errors: those of the recorder, NOMEM. */
-int as_delays_end(struct as_delays *delays, struct assay_recorder *recorder, uint32_t pid,
-                  uint32_t tid, uint64_t time_ns, struct assay_error *err);
-int as_delays_end_all(struct as_delays *delays, struct assay_recorder *recorder, uint64_t time_ns,
-                      struct assay_error *err);
+int as_delays_end(struct as_delays *delays, struct as_recorder *recorder, uint32_t pid,
+                  uint32_t tid, uint64_t time_ns, struct as_error *err);
+int as_delays_end_all(struct as_delays *delays, struct as_recorder *recorder, uint64_t time_ns,
+                      struct as_error *err);
 
 #endif

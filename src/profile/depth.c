@@ -39,7 +39,7 @@ static bool wants_deep(struct as_depth *depth, uint64_t copied, uint64_t cut, ui
     return !depth->is_useless;
 }
 
-bool as_depth_look(struct as_depth *depth, const struct assay_stack_counts *now, int64_t now_ns)
+bool as_depth_look(struct as_depth *depth, const struct as_stack_counts *now, int64_t now_ns)
 {
     if (now_ns < depth->settle_ns) {
         depth->from = *now;

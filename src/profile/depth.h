@@ -12,15 +12,15 @@
 #include "sample/sample.h"
 
 struct as_depth {
-    struct assay_stack_counts from; /* at the start of the interval that is judged */
-    int64_t settle_ns;              /* samples from before the last change arrive until then */
-    unsigned turned;                /* number of changes */
-    bool is_deep;                   /* the larger copy is in use */
-    bool is_useless;                /* the larger copy cuts as many stacks */
+    struct as_stack_counts from; /* at the start of the interval that is judged */
+    int64_t settle_ns;           /* samples from before the last change arrive until then */
+    unsigned turned;             /* number of changes */
+    bool is_deep;                /* the larger copy is in use */
+    bool is_useless;             /* the larger copy cuts as many stacks */
 };
 
 void as_depth_begin(struct as_depth *depth);
 /* Judges the counts at `now_ns`. Returns true if the size must change, after `is_deep` has. */
-bool as_depth_look(struct as_depth *depth, const struct assay_stack_counts *now, int64_t now_ns);
+bool as_depth_look(struct as_depth *depth, const struct as_stack_counts *now, int64_t now_ns);
 
 #endif

@@ -20,22 +20,22 @@
 
 /* ---- Caches ---------------------------------------------------------------------------------- */
 
-int as_caches_read(struct as_attribution *all, struct as_caches *out, struct assay_error *err)
+int as_caches_read(struct as_attribution *all, struct as_caches *out, struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc;
 
     *out = (struct as_caches){0};
-    AS_TRY(assay_rows_open(all->experiment,
-                           "SELECT level, max(size_b) FROM machine_place WHERE host_id = ?1 AND "
-                           "kind = 'cache' AND cache IN ('data', 'both') AND level BETWEEN 1 AND 4 "
-                           "GROUP BY level ORDER BY level",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, all->host_id);
-    while ((rc = assay_rows_next(rows, err)) > 0)
-        if (assay_rows_integer(rows, 0) == (int64_t)out->n + 1)
-            out->size_b[out->n++] = (double)assay_rows_integer(rows, 1);
-    assay_rows_close(&rows);
+    AS_TRY(as_rows_open(all->experiment,
+                        "SELECT level, max(size_b) FROM machine_place WHERE host_id = ?1 AND "
+                        "kind = 'cache' AND cache IN ('data', 'both') AND level BETWEEN 1 AND 4 "
+                        "GROUP BY level ORDER BY level",
+                        &rows, err));
+    as_rows_bind_integer(rows, 1, all->host_id);
+    while ((rc = as_rows_next(rows, err)) > 0)
+        if (as_rows_integer(rows, 0) == (int64_t)out->n + 1)
+            out->size_b[out->n++] = (double)as_rows_integer(rows, 1);
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
@@ -51,18 +51,18 @@ unsigned as_level_of(const struct as_caches *caches, double size_b)
 /* ---- Iterations ------------------------------------------------------------------------------ */
 
 /* Iterations that are left in a sample; below 0: none of this loop's. */
-static double left_in(const struct assay_loop_limit *limit, const struct as_tally_draw *draw)
+static double left_in(const struct as_loop_limit *limit, const struct as_tally_draw *draw)
 {
-    const uint8_t reg = assay_reg_dwarf(limit->reg), bound = assay_reg_dwarf(limit->bound_reg);
+    const uint8_t reg = as_reg_dwarf(limit->reg), bound = as_reg_dwarf(limit->bound_reg);
     const uint64_t difference =
-        (bound == ASSAY_REG_NONE ? (uint64_t)limit->bound : draw->reg[bound]) - draw->reg[reg];
+        (bound == AS_REG_NONE ? (uint64_t)limit->bound : draw->reg[bound]) - draw->reg[reg];
     const int64_t left =
         limit->width_b == 4 ? (int64_t)(int32_t)(uint32_t)difference : (int64_t)difference;
 
     return (double)left / (double)limit->step;
 }
 
-double as_iterations_of(const struct as_operand_loop *loop, const struct assay_loop_limit *limit)
+double as_iterations_of(const struct as_operand_loop *loop, const struct as_loop_limit *limit)
 {
     double sum = 0, weight = 0;
     unsigned n = 0;
@@ -100,7 +100,7 @@ static void list_walks(const struct as_operand_loop *loop, struct walk_list *out
 {
     out->n = 0;
     for (size_t s = 0; s < loop->streams.n && out->n < WALKS_MOST; s++) {
-        const struct assay_memory_stream *stream = &loop->streams.at[s];
+        const struct as_memory_stream *stream = &loop->streams.at[s];
         unsigned same = 0;
         while (same < out->n && out->at[same].array != stream->array)
             same++;

@@ -25,7 +25,7 @@ static void append_bin_shares(struct as_str *out, const struct as_level_thread *
 }
 
 static int add_segment(struct as_attribution *all, uint32_t index, int64_t level, size_t from,
-                       size_t to, struct as_str *bins, struct assay_error *err)
+                       size_t to, struct as_str *bins, struct as_error *err)
 {
     const struct as_levels *levels = &all->tally.levels;
     const struct as_level_thread *thread = &levels->thread.at[index];
@@ -33,24 +33,24 @@ static int add_segment(struct as_attribution *all, uint32_t index, int64_t level
     int rc = 0;
     for (unsigned state = 0; state < AS_LEVEL_STATES_N && rc == 0; state++) {
         append_bin_shares(bins, thread, from, to, state, levels->bin_ns);
-        const struct assay_row_thread_level row = {.thread_id = all->thread_id[index],
-                                                   .level = level,
-                                                   .segment = segment,
-                                                   .begin_ns =
-                                                       segment * AS_BINS_OF_ROW * levels->bin_ns,
-                                                   .bin_ns = levels->bin_ns,
-                                                   .position = state,
-                                                   .name = as_level_state_word(state),
-                                                   .bins = as_str_z(bins)};
+        const struct as_row_thread_level row = {.thread_id = all->thread_id[index],
+                                                .level = level,
+                                                .segment = segment,
+                                                .begin_ns =
+                                                    segment * AS_BINS_OF_ROW * levels->bin_ns,
+                                                .bin_ns = levels->bin_ns,
+                                                .position = state,
+                                                .name = as_level_state_word(state),
+                                                .bins = as_str_z(bins)};
         rc = bins->failed ? as_error_nomem(err, "what threads did over time")
-             : bins->n    ? assay_experiment_add_thread_level(all->experiment, &row, err)
+             : bins->n    ? as_experiment_add_thread_level(all->experiment, &row, err)
                           : 0;
     }
     return rc;
 }
 
 static int add_level(struct as_attribution *all, int64_t level, struct as_str *bins,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
     const struct as_levels *levels = &all->tally.levels;
     for (uint32_t index = 0; index < levels->thread.n; index++) {
@@ -66,7 +66,7 @@ static int add_level(struct as_attribution *all, int64_t level, struct as_str *b
     return 0;
 }
 
-int as_attribute_levels(struct as_attribution *all, struct assay_error *err)
+int as_attribute_levels(struct as_attribution *all, struct as_error *err)
 {
     struct as_levels *levels = &all->tally.levels;
     struct as_str bins = {0};

@@ -90,7 +90,7 @@ static int add_bins(struct as_levels *levels, uint32_t thread, enum as_level_sta
         const int64_t until_ns = next_ns < end_ns ? next_ns : end_ns;
         struct as_level_bin *bin = bin_of(levels, &levels->thread.at[thread], (uint32_t)number);
         if (!bin)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
         bin->ns[state] += until_ns - begin_ns;
         begin_ns = until_ns;
     }

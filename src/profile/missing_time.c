@@ -87,7 +87,7 @@ static int sum_thread_times(const struct as_attribution *all, struct unseen_sums
     const struct as_tally *tally = &all->tally;
     double *sampled = as_calloc(tally->thread.n + 1, sizeof *sampled);
     if (!sampled)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     as_vec_foreach (&tally->sum, sum)
         sampled[sum->thread] += sum->blocked ? 0 : (double)sum->time_ns;
     for (size_t i = 0; i < tally->thread.n; i++) {
@@ -110,9 +110,8 @@ static int sum_thread_times(const struct as_attribution *all, struct unseen_sums
 
 static bool is_time(const struct as_tally_stream *stream)
 {
-    return stream->event &&
-           (strcmp(stream->event, assay_sample_event_name(ASSAY_EVENT_TIMER)) == 0 ||
-            strcmp(stream->event, assay_sample_event_name(ASSAY_EVENT_CPU_CLOCK)) == 0);
+    return stream->event && (strcmp(stream->event, as_sample_event_name(AS_EVENT_TIMER)) == 0 ||
+                             strcmp(stream->event, as_sample_event_name(AS_EVENT_CPU_CLOCK)) == 0);
 }
 
 /* Returns the time without samples that is expected in a correct run. */
@@ -207,11 +206,11 @@ static void append_missing_rest(struct as_str *text, double rest_ns, bool is_tim
 }
 
 static int flag_time(struct as_attribution *all, struct unseen_sums *sums, double unseen_ns,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
     const bool is_timed =
         all->tally.stream.at[0].event &&
-        strcmp(all->tally.stream.at[0].event, assay_sample_event_name(ASSAY_EVENT_TIMER)) == 0;
+        strcmp(all->tally.stream.at[0].event, as_sample_event_name(AS_EVENT_TIMER)) == 0;
     struct as_str text = {0};
     double named_ns = 0;
     as_str_appendf(&text,
@@ -229,51 +228,50 @@ static int flag_time(struct as_attribution *all, struct unseen_sums *sums, doubl
     if (unseen_ns - named_ns > SLACK_NS && unseen_ns - named_ns > 2 * SLACK_SHARE * unseen_ns)
         append_missing_rest(&text, unseen_ns - named_ns, is_timed);
     const int rc = text.failed ? as_error_nomem(err, "the time that was not sampled")
-                               : as_attribute_flag(all, ASSAY_OBJECT_RUN, all->run_id,
-                                                   "unseen_time", n, err, "%s", as_str_z(&text));
+                               : as_attribute_flag(all, AS_OBJECT_RUN, all->run_id, "unseen_time",
+                                                   n, err, "%s", as_str_z(&text));
     as_str_fini(&text);
     return rc;
 }
 
 /* ---- All ------------------------------------------------------------------------------------ */
 
-static int add_value(struct as_attribution *all, const struct assay_metric *metric, double value,
-                     struct assay_error *err)
+static int add_value(struct as_attribution *all, const struct as_metric *metric, double value,
+                     struct as_error *err)
 {
     int64_t id;
-    AS_TRY(assay_experiment_metric(all->experiment, metric, &id, err));
-    const struct assay_subject run = {
-        .kind = ASSAY_OBJECT_RUN, .object_id = all->run_id, .run_id = all->run_id};
-    return assay_experiment_value(all->experiment, id, &run, assay_exact(value, 1), err);
+    AS_TRY(as_experiment_metric(all->experiment, metric, &id, err));
+    const struct as_subject run = {
+        .kind = AS_OBJECT_RUN, .object_id = all->run_id, .run_id = all->run_id};
+    return as_experiment_value(all->experiment, id, &run, as_value_exact(value, 1), err);
 }
 
 /* Flags threads that are too short for a sample. An event begins with a full period in each new
  * thread, so a thread that ends before has no sample. Switch records give the time of such threads.
  */
 static int flag_short(struct as_attribution *all, const struct unseen_sums *sums,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
     if (sums->short_n < 2 || sums->switched_ns < 1e8 || sums->seen_ns > 0.9 * sums->switched_ns)
         return 0;
-    return as_attribute_flag(
-        all, ASSAY_OBJECT_RUN, all->run_id, "short_threads", sums->short_n, err,
-        "%.1f s of %.1f s of CPU time were not sampled: %" PRIu64
-        " threads ended before their first sample; use a higher --rate",
-        (sums->switched_ns - sums->seen_ns) / 1e9, sums->switched_ns / 1e9, sums->short_n);
+    return as_attribute_flag(all, AS_OBJECT_RUN, all->run_id, "short_threads", sums->short_n, err,
+                             "%.1f s of %.1f s of CPU time were not sampled: %" PRIu64
+                             " threads ended before their first sample; use a higher --rate",
+                             (sums->switched_ns - sums->seen_ns) / 1e9, sums->switched_ns / 1e9,
+                             sums->short_n);
 }
 
-static int judge_unseen(struct as_attribution *all, struct unseen_sums *sums,
-                        struct assay_error *err)
+static int judge_unseen(struct as_attribution *all, struct unseen_sums *sums, struct as_error *err)
 {
     const struct as_tally_stream *stream = &all->tally.stream.at[0];
-    static const struct assay_metric cpu = {
+    static const struct as_metric cpu = {
         .name = "processor_time_s",
         .unit = "s",
         .title = "Processor time",
         .topic = "trust",
         .formula = "user and system time of all processes, from the kernel",
         .meaning = "CPU time that the kernel counted for the program and all its processes."};
-    static const struct assay_metric unseen = {
+    static const struct as_metric unseen = {
         .name = "unseen_time_s",
         .unit = "s",
         .title = "Time not sampled",
@@ -293,9 +291,9 @@ static int judge_unseen(struct as_attribution *all, struct unseen_sums *sums,
 }
 
 /* Adds the share of memory in huge pages, which affects the memory bandwidth. */
-static int add_pages(struct as_attribution *all, struct assay_error *err)
+static int add_pages(struct as_attribution *all, struct as_error *err)
 {
-    static const struct assay_metric huge = {
+    static const struct as_metric huge = {
         .name = "huge_pages_pct",
         .unit = "%",
         .title = "Memory in huge pages",
@@ -315,7 +313,7 @@ static int add_pages(struct as_attribution *all, struct assay_error *err)
                                               : 0;
 }
 
-int as_attribute_unseen(struct as_attribution *all, struct assay_error *err)
+int as_attribute_unseen(struct as_attribution *all, struct as_error *err)
 {
     struct unseen_sums sums = {0};
     int rc = all->tally.stream.n &&

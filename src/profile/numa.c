@@ -11,14 +11,14 @@
 
 #define CPUS_MOST 8192u
 
-bool as_numa_write(const struct assay_host *host, char *out, size_t out_b)
+bool as_numa_write(const struct as_host *host, char *out, size_t out_b)
 {
     size_t n = 0;
     out[0] = 0;
     for (unsigned first = 0, next; first < CPUS_MOST && n < out_b; first = next) {
-        const int node = assay_host_numa_of(host, first);
+        const int node = as_host_numa_of(host, first);
         for (next = first + 1; next < CPUS_MOST; next++)
-            if (assay_host_numa_of(host, next) != node)
+            if (as_host_numa_of(host, next) != node)
                 break;
         if (node >= 0)
             n += (size_t)snprintf(out + n, out_b - n, "%s%u-%u=%d", n ? "," : "", first, next - 1,

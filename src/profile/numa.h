@@ -18,7 +18,7 @@ struct as_numa {
 };
 
 /* Writes the text of a host. Returns false and "" if nodes are unknown, or `out` is too small. */
-bool as_numa_write(const struct assay_host *host, char *out, size_t out_b);
+bool as_numa_write(const struct as_host *host, char *out, size_t out_b);
 /* Parses the text. Stops at an invalid part. The caller releases numa->node with as_vec_fini.
  * Errors: NOMEM. */
 int as_numa_read(struct as_numa *numa, const char *text);

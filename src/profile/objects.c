@@ -21,7 +21,7 @@
 struct data_file {
     const char *path;
     uint32_t module; /* of the tally, or NONE */
-    struct assay_catalogue_module *open;
+    struct as_catalogue_module *open;
 };
 
 struct as_objects {
@@ -39,7 +39,7 @@ static int by_process_and_start(const void *a, const void *b)
     return (x->start > y->start) - (x->start < y->start);
 }
 
-int as_objects_new(struct as_attribution *all, struct as_objects **out, struct assay_error *err)
+int as_objects_new(struct as_attribution *all, struct as_objects **out, struct as_error *err)
 {
     *out = as_calloc(1, sizeof **out);
     if (!*out)
@@ -56,7 +56,7 @@ void as_objects_free(struct as_objects **objects)
     if (!*objects)
         return;
     as_vec_foreach (&(*objects)->file, file)
-        assay_catalogue_close((*objects)->all->catalogue, &file->open);
+        as_catalogue_close((*objects)->all->catalogue, &file->open);
     as_vec_fini(&(*objects)->file);
     as_block_sites_free(&(*objects)->blocks);
     as_free(*objects);
@@ -70,11 +70,11 @@ static uint32_t module_of_path(const struct as_attribution *all, const char *pat
     for (uint32_t m = 0; m < all->tally.module.n; m++)
         if (all->module[m].id && strcmp(all->tally.module.at[m].path, path) == 0)
             return m;
-    return ASSAY_NONE;
+    return AS_NONE;
 }
 
 static int file_of(struct as_objects *o, const char *path, struct data_file *out,
-                   struct assay_error *err)
+                   struct as_error *err)
 {
     as_vec_foreach (&o->file, file) {
         if (strcmp(file->path, path) == 0) {
@@ -83,12 +83,12 @@ static int file_of(struct as_objects *o, const char *path, struct data_file *out
         }
     }
     *out = (struct data_file){.path = path, .module = module_of_path(o->all, path)};
-    if (out->module != ASSAY_NONE)
-        AS_TRY(assay_catalogue_open_row(o->all->catalogue, o->all->module[out->module].id, 1,
-                                        ASSAY_CATALOGUE_LISTED, &out->open, err));
+    if (out->module != AS_NONE)
+        AS_TRY(as_catalogue_open_row(o->all->catalogue, o->all->module[out->module].id, 1,
+                                     AS_CATALOGUE_LISTED, &out->open, err));
     if (as_vec_push(&o->file, *out) == 0)
         return 0;
-    assay_catalogue_close(o->all->catalogue, &out->open);
+    as_catalogue_close(o->all->catalogue, &out->open);
     return as_error_nomem(err, path);
 }
 
@@ -110,27 +110,27 @@ static const struct as_tally_data *range_at(const struct as_attribution *all, ui
 
 /* A symbol of the file of the range; false: none is known there. */
 static int symbol_in(struct as_objects *o, const struct as_tally_data *range, uint64_t address,
-                     struct assay_row_data_object *row, struct as_object_hit *out,
-                     struct assay_error *err)
+                     struct as_row_data_object *row, struct as_object_hit *out,
+                     struct as_error *err)
 {
     struct data_file file;
     uint64_t linked;
 
     AS_TRY(file_of(o, range->path, &file, err));
     if (!file.open || !file.open->object ||
-        !assay_object_address_of(file.open->object, range->offset, &linked))
+        !as_object_address_of(file.open->object, range->offset, &linked))
         return 0;
     linked += address - range->base;
-    const uint32_t number = assay_object_data_symbol(file.open->object, linked);
+    const uint32_t number = as_object_data_symbol(file.open->object, linked);
     row->module_id = o->all->module[file.module].id;
-    if (number == ASSAY_NONE)
+    if (number == AS_NONE)
         return 0;
-    const struct assay_symbol *symbol;
-    assay_object_symbols(file.open->object, &symbol);
+    const struct as_symbol *symbol;
+    as_object_symbols(file.open->object, &symbol);
     symbol += number;
     row->kind = "symbol";
     row->name = symbol->name;
-    row->size_b = assay_known((int64_t)symbol->size_b);
+    row->size_b = as_known((int64_t)symbol->size_b);
     out->start = address - (linked - symbol->address);
     out->end = out->start + symbol->size_b;
     out->data = out->start;
@@ -145,18 +145,18 @@ static const char *base_name(const char *path)
 }
 
 static int object_of_block(struct as_objects *o, const struct as_tally_block *block,
-                           struct as_object_hit *out, struct assay_error *err)
+                           struct as_object_hit *out, struct as_error *err)
 {
-    struct assay_row_data_object row;
+    struct as_row_data_object row;
 
     *out = (struct as_object_hit){
         .start = block->start, .end = block->end, .data = block->start, .block = block};
     as_block_row(o->blocks, block, &row);
-    return assay_experiment_add_data_object(o->all->experiment, &row, &out->object_id, err);
+    return as_experiment_add_data_object(o->all->experiment, &row, &out->object_id, err);
 }
 
 static int object_at(struct as_objects *o, uint32_t process, uint64_t address,
-                     struct as_object_hit *out, struct assay_error *err)
+                     struct as_object_hit *out, struct as_error *err)
 {
     const struct as_tally_data *range = range_at(o->all, process, address);
     char name[512];
@@ -168,17 +168,17 @@ static int object_at(struct as_objects *o, uint32_t process, uint64_t address,
     out->end = range->end;
     if (strcmp(range->kind, "block") == 0)
         out->data = range->start + BLOCK_HEADER_B;
-    struct assay_row_data_object row = {.kind = range->kind};
+    struct as_row_data_object row = {.kind = range->kind};
     if (strcmp(range->kind, "block") == 0 || strcmp(range->kind, "mapping") == 0)
-        row.size_b = assay_known((int64_t)(range->end - range->start));
+        row.size_b = as_known((int64_t)(range->end - range->start));
     if (*range->path) {
         row.kind = "file";
         row.name = base_name(range->path);
         AS_TRY(symbol_in(o, range, address, &row, out, err));
     }
-    if (row.name && assay_demangle(row.name, name, sizeof name) > 0)
+    if (row.name && as_demangle(row.name, name, sizeof name) > 0)
         row.name = name;
-    return assay_experiment_add_data_object(o->all->experiment, &row, &out->object_id, err);
+    return as_experiment_add_data_object(o->all->experiment, &row, &out->object_id, err);
 }
 
 /* ---- Loops ----------------------------------------------------------------------------------- */
@@ -195,7 +195,7 @@ static struct as_touched *find_touched(as_touched_list *list, const struct as_sa
 }
 
 static int add_address(struct as_objects *o, const struct as_sampled_address *one,
-                       as_touched_list *out, struct assay_error *err)
+                       as_touched_list *out, struct as_error *err)
 {
     const struct as_tally_block *block =
         as_block_at(o->blocks, one->process, one->low, one->time_ns);
@@ -256,8 +256,7 @@ static void name_objects(const struct as_operand_loop *loop, const as_touched_li
 }
 
 int as_objects_touched(struct as_objects *objects, struct as_operand_loop *loop,
-                       const as_address_list *address, as_touched_list *out,
-                       struct assay_error *err)
+                       const as_address_list *address, as_touched_list *out, struct as_error *err)
 {
     for (size_t i = 0; i < address->n; i++)
         AS_TRY(add_address(objects, &address->at[i], out, err));

@@ -17,7 +17,7 @@ struct reach_of_loop {
     double value[OPERAND_METRICS];
 };
 
-static const struct assay_metric operand_metric[OPERAND_METRICS] = {
+static const struct as_metric operand_metric[OPERAND_METRICS] = {
     [WALK_REACH] = {.name = "operand_walk_b",
                     .unit = "b",
                     .title = "Walk covers, at least",
@@ -85,9 +85,9 @@ int as_operand_read(const char *text, struct as_tally_operand *out)
 
 /* ---- What the code says --------------------------------------------------------------------- */
 
-static bool is_known_step(enum assay_stride stride)
+static bool is_known_step(enum as_stride stride)
 {
-    return stride == ASSAY_STRIDE_UNIT || stride == ASSAY_STRIDE_CONSTANT;
+    return stride == AS_STRIDE_UNIT || stride == AS_STRIDE_CONSTANT;
 }
 
 /* Samples see as many moves back as forward. */
@@ -97,69 +97,69 @@ static bool goes_both_ways(const struct as_tally_operand *operand)
 }
 
 /* A walk through one record that an index names is an indirect access, wherever it steps within. */
-static int entered_by_index(const struct assay_program *program, uint32_t loop,
-                            const struct assay_memory_stream *stream, enum assay_stride *out,
-                            struct assay_error *err)
+static int entered_by_index(const struct as_program *program, uint32_t loop,
+                            const struct as_memory_stream *stream, enum as_stride *out,
+                            struct as_error *err)
 {
     int64_t size_b;
 
-    AS_TRY(assay_loop_record_size(program, loop, stream, &size_b, err));
+    AS_TRY(as_loop_record_size(program, loop, stream, &size_b, err));
     if (size_b > llabs(stream->stride_b))
-        *out = ASSAY_STRIDE_INDIRECT;
+        *out = AS_STRIDE_INDIRECT;
     return 0;
 }
 
 /* How the operand at `address` in a loop moves; ZERO where there is none. */
-static int stride_at(const struct assay_program *program, uint32_t loop, uint64_t address,
-                     const struct as_tally_operand *operand, enum assay_stride *out,
-                     struct assay_error *err)
+static int stride_at(const struct as_program *program, uint32_t loop, uint64_t address,
+                     const struct as_tally_operand *operand, enum as_stride *out,
+                     struct as_error *err)
 {
-    const struct assay_memory_stream *stream = NULL;
-    struct assay_streams streams;
+    const struct as_memory_stream *stream = NULL;
+    struct as_streams streams;
     int rc = 0;
 
-    *out = ASSAY_STRIDE_ZERO;
-    AS_TRY(assay_loop_streams(program, loop, &streams, err));
+    *out = AS_STRIDE_ZERO;
+    AS_TRY(as_loop_streams(program, loop, &streams, err));
     for (size_t i = 0; i < streams.n; i++)
         if (program->code.insn[streams.at[i].insn].address == address && !streams.at[i].stack)
             stream = &streams.at[i];
     if (stream)
-        *out = stream->steady ? ASSAY_STRIDE_CONSTANT : (enum assay_stride)stream->stride;
+        *out = stream->steady ? AS_STRIDE_CONSTANT : (enum as_stride)stream->stride;
     if (is_known_step(*out) && goes_both_ways(operand))
         rc = entered_by_index(program, loop, stream, out, err);
-    assay_streams_free(&streams);
+    as_streams_free(&streams);
     return rc;
 }
 
 /* Half of the addresses and more must be far apart: else the loop touches such memory now and then.
  */
 static void set_operand_reach(struct reach_of_loop *it, const struct as_tally_operand *operand,
-                              enum assay_stride stride)
+                              enum as_stride stride)
 {
     const bool walks = is_known_step(stride);
 
     it->n = (int64_t)operand->n;
     /* Indices that come in order make a walk, which processors foresee. */
-    if (operand->far >= 0.5 && stride != ASSAY_STRIDE_ZERO && (walks || goes_both_ways(operand)))
+    if (operand->far >= 0.5 && stride != AS_STRIDE_ZERO && (walks || goes_both_ways(operand)))
         it->value[walks ? WALK_REACH : INDEX_REACH] = operand->reach_b;
     if (walks)
         it->value[WALK_PACE] = operand->pace_b_s;
 }
 
-static int look_at_operand(const struct assay_catalogue_module *module,
+static int look_at_operand(const struct as_catalogue_module *module,
                            const struct as_tally_operand *operand, struct reach_of_loop *it,
-                           struct assay_error *err)
+                           struct as_error *err)
 {
-    struct assay_catalogue_place place, other;
-    enum assay_stride stride;
+    struct as_catalogue_place place, other;
+    enum as_stride stride;
     uint64_t address, at;
 
-    if (!module->program || !assay_catalogue_address(module, operand->place.address, &address))
+    if (!module->program || !as_catalogue_address(module, operand->place.address, &address))
         return 0;
     at = address + (uint64_t)(int64_t)operand->later_b;
-    assay_catalogue_find(module, address, &place);
-    assay_catalogue_find(module, at, &other);
-    if (place.loop == ASSAY_NONE || place.block != other.block)
+    as_catalogue_find(module, address, &place);
+    as_catalogue_find(module, at, &other);
+    if (place.loop == AS_NONE || place.block != other.block)
         return 0; /* another way may lead from one to the other */
     AS_TRY(stride_at(module->program, place.loop, at, operand, &stride, err));
     set_operand_reach(it, operand, stride);
@@ -179,14 +179,14 @@ typedef AS_VEC(struct reach_of_loop) loop_list;
 
 /* Operands [from, to) are of one module. */
 static int look_at_module(struct as_attribution *all, size_t from, size_t to, loop_list *loop,
-                          struct assay_error *err)
+                          struct as_error *err)
 {
     const struct as_tally_operand *at = all->tally.operand.at;
-    struct assay_catalogue_module *module;
+    struct as_catalogue_module *module;
     int rc = 0;
 
-    AS_TRY(assay_catalogue_open_row(all->catalogue, all->module[at[from].place.module].id, 1,
-                                    ASSAY_CATALOGUE_ANALYSED, &module, err));
+    AS_TRY(as_catalogue_open_row(all->catalogue, all->module[at[from].place.module].id, 1,
+                                 AS_CATALOGUE_ANALYSED, &module, err));
     for (size_t i = from; i < to && rc == 0; i++) {
         struct reach_of_loop it = {0};
 
@@ -197,34 +197,34 @@ static int look_at_module(struct as_attribution *all, size_t from, size_t to, lo
         if (rc == 0 && as_vec_push(loop, it) < 0)
             rc = as_error_nomem(err, "the operands of a run");
     }
-    assay_catalogue_close(all->catalogue, &module);
+    as_catalogue_close(all->catalogue, &module);
     return rc;
 }
 
 static int store_loop(struct as_attribution *all, const int64_t *metric,
-                      const struct reach_of_loop *it, struct assay_error *err)
+                      const struct reach_of_loop *it, struct as_error *err)
 {
-    const struct assay_subject loop = {
-        .kind = ASSAY_OBJECT_LOOP, .object_id = it->loop_id, .run_id = all->run_id};
+    const struct as_subject loop = {
+        .kind = AS_OBJECT_LOOP, .object_id = it->loop_id, .run_id = all->run_id};
 
     for (int m = 0; m < OPERAND_METRICS; m++) {
         const double value = it->value[m], low = m == WALK_PACE ? 0 : value;
 
         if (value > 0)
-            AS_TRY(assay_experiment_value(all->experiment, metric[m], &loop,
-                                          assay_derived(value, low, INFINITY, it->n), err));
+            AS_TRY(as_experiment_value(all->experiment, metric[m], &loop,
+                                       as_value_derived(value, low, INFINITY, it->n), err));
     }
     return 0;
 }
 
 static int store_loops(struct as_attribution *all, struct reach_of_loop *loop, size_t n,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     int64_t metric[OPERAND_METRICS];
     size_t last = 0;
 
     for (int m = 0; m < OPERAND_METRICS; m++)
-        AS_TRY(assay_experiment_metric(all->experiment, &operand_metric[m], &metric[m], err));
+        AS_TRY(as_experiment_metric(all->experiment, &operand_metric[m], &metric[m], err));
     qsort(loop, n, sizeof *loop, compare_loops);
     for (size_t i = 1; i < n; i++) {
         if (loop[i].loop_id != loop[last].loop_id) {
@@ -239,7 +239,7 @@ static int store_loops(struct as_attribution *all, struct reach_of_loop *loop, s
     return store_loop(all, metric, &loop[last], err);
 }
 
-int as_attribute_operands(struct as_attribution *all, struct assay_error *err)
+int as_attribute_operands(struct as_attribution *all, struct as_error *err)
 {
     const size_t n = all->tally.operand.n;
     loop_list loop = {0};

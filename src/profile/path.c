@@ -26,9 +26,9 @@ struct edge {
 
 struct paths {
     struct as_attribution *all;
-    AS_VEC(struct path) path;              /* 0: no caller */
-    AS_VEC(struct edge) edge;              /* by path */
-    AS_VEC(struct assay_row_callpath) row; /* new ones, not yet written */
+    AS_VEC(struct path) path;           /* 0: no caller */
+    AS_VEC(struct edge) edge;           /* by path */
+    AS_VEC(struct as_row_callpath) row; /* new ones, not yet written */
     struct as_index index;
     uint32_t *of_node; /* path of each node; NO_PATH = not yet known */
     struct as_workers workers;
@@ -47,7 +47,7 @@ struct paths {
  * row if the two categories differ.
  */
 static int category_inside(struct paths *p, uint32_t frame, uint32_t inlined, uint32_t *category,
-                           struct assay_error *err)
+                           struct as_error *err)
 {
     struct as_attribution *all = p->all;
     const uint64_t key = (uint64_t)frame << 32 | inlined;
@@ -61,13 +61,13 @@ static int category_inside(struct paths *p, uint32_t frame, uint32_t inlined, ui
     }
     const struct as_inlined_fact *fact = &all->inlined.at[inlined - 1];
     AS_TRY(category_inside(p, frame, fact->outer, category, err));
-    if (fact->category != ASSAY_NONE)
+    if (fact->category != AS_NONE)
         *category = as_category_in(all->categories, fact->category, *category);
-    const struct assay_row_inlined_category row = {.frame_category_id = all->category_id.at[frame],
-                                                   .inlining_id = fact->inlining_id,
-                                                   .category_id = all->category_id.at[*category]};
+    const struct as_row_inlined_category row = {.frame_category_id = all->category_id.at[frame],
+                                                .inlining_id = fact->inlining_id,
+                                                .category_id = all->category_id.at[*category]};
     if (*category != frame)
-        AS_TRY(assay_experiment_add_inlined_category(all->experiment, &row, err));
+        AS_TRY(as_experiment_add_inlined_category(all->experiment, &row, err));
     return as_map_u64_put(&p->told, key, *category) < 0
                ? as_error_nomem(err, "the call paths of a run")
                : 0;
@@ -77,17 +77,17 @@ static int category_inside(struct paths *p, uint32_t frame, uint32_t inlined, ui
 
 /* Writes a path and sets *id. In the first run, all paths are new, and they are written together at
  * the end. */
-static int write_path(struct paths *p, const struct assay_row_callpath *row, int64_t *id,
-                      struct assay_error *err)
+static int write_path(struct paths *p, const struct as_row_callpath *row, int64_t *id,
+                      struct as_error *err)
 {
     if (p->known_id)
-        return assay_experiment_add_callpath(p->all->experiment, row, id, err);
+        return as_experiment_add_callpath(p->all->experiment, row, id, err);
     *id = (int64_t)p->row.n + 1;
     return as_vec_push(&p->row, *row) < 0 ? as_error_nomem(err, "the call paths of a run") : 0;
 }
 
 static int add_path(struct paths *p, const struct edge *edge,
-                    const struct as_function_fact *function, struct assay_error *err)
+                    const struct as_function_fact *function, struct as_error *err)
 {
     struct as_attribution *all = p->all;
     assert(edge->parent < p->path.n);
@@ -98,11 +98,11 @@ static int add_path(struct paths *p, const struct edge *edge,
         AS_TRY(category_inside(p, caller->category, edge->inlined, &calling, err));
         path.category = as_category_in(all->categories, function->category, calling);
     }
-    const struct assay_row_callpath row = {.parent_id = caller->id,
-                                           .function_id = function->id,
-                                           .call_location_id = edge->call_location,
-                                           .category_id = all->category_id.at[path.category],
-                                           .depth = path.depth};
+    const struct as_row_callpath row = {.parent_id = caller->id,
+                                        .function_id = function->id,
+                                        .call_location_id = edge->call_location,
+                                        .category_id = all->category_id.at[path.category],
+                                        .depth = path.depth};
     AS_TRY(write_path(p, &row, &path.id, err));
     if (as_vec_push(&p->path, path) < 0 || as_vec_push(&p->edge, *edge) < 0)
         return as_error_nomem(err, "the call paths of a run");
@@ -110,7 +110,7 @@ static int add_path(struct paths *p, const struct edge *edge,
 }
 
 static int path_of(struct paths *p, const struct edge *edge,
-                   const struct as_function_fact *function, uint32_t *out, struct assay_error *err)
+                   const struct as_function_fact *function, uint32_t *out, struct as_error *err)
 {
     const uint64_t hash = as_hash_mix(as_hash_mix(edge->parent, (uint64_t)edge->function),
                                       (uint64_t)edge->call_location);
@@ -137,7 +137,7 @@ static uint32_t common_path(const struct paths *p, uint32_t a, uint32_t b)
     return a;
 }
 
-static int find_path(struct paths *p, uint32_t node, struct assay_error *err);
+static int find_path(struct paths *p, uint32_t node, struct as_error *err);
 
 static void call_from(const struct paths *p, uint32_t node, struct edge *edge)
 {
@@ -151,7 +151,7 @@ static void call_from(const struct paths *p, uint32_t node, struct edge *edge)
  * which the program calls the same function. If a region has several callers, samples do not show
  * the right one. The body then gets their innermost common caller.
  */
-static int join_worker(struct paths *p, uint32_t node, struct edge *edge, struct assay_error *err)
+static int join_worker(struct paths *p, uint32_t node, struct edge *edge, struct as_error *err)
 {
     const struct edge own = *edge;
     bool joined = false;
@@ -177,7 +177,7 @@ static int join_worker(struct paths *p, uint32_t node, struct edge *edge, struct
 }
 
 /* Finds the path of `node`. Leaves it unset while a search for its callers is running. */
-static int find_path(struct paths *p, uint32_t node, struct assay_error *err)
+static int find_path(struct paths *p, uint32_t node, struct as_error *err)
 {
     const struct as_attribution *all = p->all;
     if (p->of_node[node] != NO_PATH)
@@ -199,7 +199,7 @@ static int find_path(struct paths *p, uint32_t node, struct assay_error *err)
     return path_of(p, &edge, function, &p->of_node[node], err);
 }
 
-static int walk_nodes(struct paths *p, struct assay_error *err)
+static int walk_nodes(struct paths *p, struct as_error *err)
 {
     const struct as_attribution *all = p->all;
     p->of_node[0] = 0;
@@ -207,13 +207,13 @@ static int walk_nodes(struct paths *p, struct assay_error *err)
         p->of_node[i] = NO_PATH;
     for (uint32_t i = 1; i < all->tally.node.n; i++)
         AS_TRY(find_path(p, i, err));
-    return assay_experiment_add_new_callpaths(all->experiment, p->row.at, p->row.n, 1, err);
+    return as_experiment_add_new_callpaths(all->experiment, p->row.at, p->row.n, 1, err);
 }
 
 /* ---- Samples ------------------------------------------------------------------------------- */
 
 /* Writes the categories of inlined calls that differ from those of their frames. */
-static int add_inlined_categories(struct paths *p, struct assay_error *err)
+static int add_inlined_categories(struct paths *p, struct as_error *err)
 {
     const struct as_attribution *all = p->all;
     uint32_t category;
@@ -224,16 +224,15 @@ static int add_inlined_categories(struct paths *p, struct assay_error *err)
     return 0;
 }
 
-static struct assay_row_sample sample_of(const struct paths *p, const struct as_tally_sum *sum)
+static struct as_row_sample sample_of(const struct paths *p, const struct as_tally_sum *sum)
 {
     const struct as_attribution *all = p->all;
-    return (struct assay_row_sample){.thread_id = all->thread_id[sum->thread],
-                                     .callpath_id = p->path.at[p->of_node[sum->node]].id,
-                                     .location_id = all->node[sum->node].location_id,
-                                     .state =
-                                         sum->blocked ? ASSAY_SAMPLE_BLOCKED : ASSAY_SAMPLE_RUNNING,
-                                     .n = (int64_t)sum->n,
-                                     .time_ns = (int64_t)sum->time_ns};
+    return (struct as_row_sample){.thread_id = all->thread_id[sum->thread],
+                                  .callpath_id = p->path.at[p->of_node[sum->node]].id,
+                                  .location_id = all->node[sum->node].location_id,
+                                  .state = sum->blocked ? AS_SAMPLE_BLOCKED : AS_SAMPLE_RUNNING,
+                                  .n = (int64_t)sum->n,
+                                  .time_ns = (int64_t)sum->time_ns};
 }
 
 /* Sorts the sums by thread, path and location. The sorts are stable, so the last key comes first.
@@ -244,20 +243,20 @@ static int order_sums(const struct paths *p, struct as_sort_key *key, size_t n)
         key[i].key = (uint64_t)sample_of(p, &p->all->tally.sum.at[key[i].at]).location_id;
     AS_TRY(as_sort_keys(key, n));
     for (size_t i = 0; i < n; i++) {
-        const struct assay_row_sample row = sample_of(p, &p->all->tally.sum.at[key[i].at]);
+        const struct as_row_sample row = sample_of(p, &p->all->tally.sum.at[key[i].at]);
         key[i].key = (uint64_t)row.thread_id << 32 | (uint64_t)row.callpath_id;
     }
     return as_sort_keys(key, n);
 }
 
 /* Adds the samples in the order of their table, so that each row is appended at the end. */
-static int add_samples(struct paths *p, struct assay_error *err)
+static int add_samples(struct paths *p, struct as_error *err)
 {
     const struct as_tally *tally = &p->all->tally;
-    struct assay_row_sample *row = as_malloc((tally->sum.n + 1) * sizeof *row);
+    struct as_row_sample *row = as_malloc((tally->sum.n + 1) * sizeof *row);
     struct as_sort_key *key = as_malloc((tally->sum.n + 1) * sizeof *key);
     size_t n = 0;
-    int rc = row && key ? 0 : ASSAY_ERR_NOMEM;
+    int rc = row && key ? 0 : AS_ERR_NOMEM;
     for (uint32_t i = 0; i < tally->sum.n && rc == 0; i++)
         if (tally->sum.at[i].node)
             key[n++] = (struct as_sort_key){.at = i};
@@ -267,25 +266,24 @@ static int add_samples(struct paths *p, struct assay_error *err)
         row[i] = sample_of(p, &tally->sum.at[key[i].at]);
     as_free(key);
     rc = rc < 0 ? as_error_nomem(err, "the samples of a run")
-                : assay_experiment_add_samples(p->all->experiment, row, n, err);
+                : as_experiment_add_samples(p->all->experiment, row, n, err);
     as_free(row);
     return rc;
 }
 
 /* Sets known_id to the last path of earlier runs. */
-static int last_path(struct paths *p, struct assay_error *err)
+static int last_path(struct paths *p, struct as_error *err)
 {
-    struct assay_rows *rows;
-    AS_TRY(
-        assay_rows_open(p->all->experiment, "SELECT max(callpath_id) FROM callpath", &rows, err));
-    int rc = assay_rows_next(rows, err);
+    struct as_rows *rows;
+    AS_TRY(as_rows_open(p->all->experiment, "SELECT max(callpath_id) FROM callpath", &rows, err));
+    int rc = as_rows_next(rows, err);
     if (rc == 1)
-        p->known_id = assay_rows_integer(rows, 0);
-    assay_rows_close(&rows);
+        p->known_id = as_rows_integer(rows, 0);
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
-int as_attribute_paths(struct as_attribution *all, struct assay_error *err)
+int as_attribute_paths(struct as_attribution *all, struct as_error *err)
 {
     struct paths p = {.all = all};
     const struct path none = {0};

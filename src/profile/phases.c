@@ -118,7 +118,7 @@ static int divide_process(struct process_threads *of)
     uint32_t *at = as_calloc(of->thread.n + 1, sizeof *at);
     int64_t *ran = as_calloc(of->thread.n + 1, sizeof *ran), max_ns = 0;
     size_t n = 0;
-    int rc = at && ran ? 0 : ASSAY_ERR_NOMEM;
+    int rc = at && ran ? 0 : AS_ERR_NOMEM;
 
     for (size_t i = 0; i < of->thread.n && rc == 0; i++) {
         ran[i] = ran_in_all(level_of(of->all, of->thread.at[i]));
@@ -148,7 +148,7 @@ static int64_t awaited_ns(const struct process_threads *of, const struct as_leve
     return others_ns < waiting_ns ? others_ns : waiting_ns;
 }
 
-static int add_thread(const struct process_threads *of, uint32_t thread, struct assay_error *err)
+static int add_thread(const struct process_threads *of, uint32_t thread, struct as_error *err)
 {
     const struct as_level_thread *level = level_of(of->all, thread);
     const int64_t bin_ns = of->all->tally.levels.bin_ns;
@@ -157,10 +157,10 @@ static int add_thread(const struct process_threads *of, uint32_t thread, struct 
 
     for (size_t phase = 0; phase < of->first.n; phase++) {
         const uint32_t end = phase + 1 < of->first.n ? of->first.at[phase + 1] : of->length;
-        struct assay_row_thread_phase row = {.thread_id = of->all->thread_id[thread],
-                                             .phase = (int64_t)phase,
-                                             .begin_ns = of->first.at[phase] * bin_ns,
-                                             .end_ns = end * bin_ns};
+        struct as_row_thread_phase row = {.thread_id = of->all->thread_id[thread],
+                                          .phase = (int64_t)phase,
+                                          .begin_ns = of->first.at[phase] * bin_ns,
+                                          .end_ns = end * bin_ns};
         for (; i < level->bin.n && level->bin.at[i].number < end; i++) {
             const struct as_level_bin *bin = &level->bin.at[i];
             row.running_ns += ran_ns(bin, switches);
@@ -168,12 +168,12 @@ static int add_thread(const struct process_threads *of, uint32_t thread, struct 
             row.awaited_ns += awaited_ns(of, bin, switches);
         }
         if (row.running_ns || row.waiting_ns)
-            AS_TRY(assay_experiment_add_thread_phase(of->all->experiment, &row, err));
+            AS_TRY(as_experiment_add_thread_phase(of->all->experiment, &row, err));
     }
     return 0;
 }
 
-static int add_process(struct process_threads *of, struct assay_error *err)
+static int add_process(struct process_threads *of, struct as_error *err)
 {
     memset(of->on_ns, 0, (of->length + 1) * sizeof *of->on_ns);
     as_vec_foreach (&of->thread, it) {
@@ -203,7 +203,7 @@ static int by_process(const void *a, const void *b, void *threads)
 
 /* Adds the phases of all processes. `at` are the threads of the run, sorted by process. */
 static int add_processes(struct process_threads *of, const uint32_t *at, size_t n,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     const struct as_tally_thread *thread = of->all->tally.thread.at;
 
@@ -218,7 +218,7 @@ static int add_processes(struct process_threads *of, const uint32_t *at, size_t 
     return 0;
 }
 
-int as_attribute_phases(struct as_attribution *all, struct assay_error *err)
+int as_attribute_phases(struct as_attribution *all, struct as_error *err)
 {
     struct process_threads of = {.all = all, .length = as_levels_length(&all->tally.levels)};
     uint32_t *at = as_calloc(all->tally.thread.n + 1, sizeof *at);

@@ -41,21 +41,21 @@ static void find_locations(struct as_attribution *all, void *first, size_t n, si
     }
 }
 
-static int read_loops(struct as_attribution *all, struct as_map_u64 *loop, struct assay_error *err)
+static int read_loops(struct as_attribution *all, struct as_map_u64 *loop, struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc;
 
-    AS_TRY(assay_rows_open(all->experiment,
-                           "SELECT location_id, loop_id FROM location WHERE loop_id IS NOT NULL",
-                           &rows, err));
-    while ((rc = assay_rows_next(rows, err)) > 0)
-        if (as_map_u64_put(loop, (uint64_t)assay_rows_integer(rows, 0),
-                           (uint32_t)assay_rows_integer(rows, 1)) < 0) {
+    AS_TRY(as_rows_open(all->experiment,
+                        "SELECT location_id, loop_id FROM location WHERE loop_id IS NOT NULL",
+                        &rows, err));
+    while ((rc = as_rows_next(rows, err)) > 0)
+        if (as_map_u64_put(loop, (uint64_t)as_rows_integer(rows, 0),
+                           (uint32_t)as_rows_integer(rows, 1)) < 0) {
             rc = as_error_nomem(err, "the loops of a run");
             break;
         }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc;
 }
 
@@ -79,7 +79,7 @@ size_t as_places_end(void *first, size_t n, size_t size_b, size_t from)
     return to;
 }
 
-int as_attribute_places(struct as_attribution *all, struct assay_error *err)
+int as_attribute_places(struct as_attribution *all, struct as_error *err)
 {
     struct as_tally *t = &all->tally;
     struct as_map_u64 loop;

@@ -41,20 +41,20 @@ static bool read_exe(uint32_t pid, char *out, size_t out_b)
     return n > 0;
 }
 
-static int record_rank(struct assay_recorder *recorder, uint32_t pid, uint64_t time_ns,
-                       struct assay_error *err)
+static int record_rank(struct as_recorder *recorder, uint32_t pid, uint64_t time_ns,
+                       struct as_error *err)
 {
     char text[32];
-    struct assay_launch_rank rank;
-    if (!assay_launch_rank_of_process((pid_t)pid, &rank))
+    struct as_job_rank rank;
+    if (!as_launch_rank_of_process((pid_t)pid, &rank))
         return 0;
     snprintf(text, sizeof text, "%" PRId64, rank.rank);
-    AS_TRY(assay_recorder_process(recorder, pid, time_ns, "rank", text, err));
-    return assay_recorder_process(recorder, pid, time_ns, "launcher", rank.launcher, err);
+    AS_TRY(as_recorder_process(recorder, pid, time_ns, "rank", text, err));
+    return as_recorder_process(recorder, pid, time_ns, "launcher", rank.launcher, err);
 }
 
-int as_record_process(struct assay_recorder *recorder, uint32_t pid, uint64_t time_ns, bool is_last,
-                      struct assay_error *err)
+int as_record_process(struct as_recorder *recorder, uint32_t pid, uint64_t time_ns, bool is_last,
+                      struct as_error *err)
 {
     char exe[4096];
     struct as_str command = {0};
@@ -66,21 +66,21 @@ int as_record_process(struct assay_recorder *recorder, uint32_t pid, uint64_t ti
     if (command.failed)
         rc = as_error_nomem(err, "the command of a process");
     if (rc == 0 && is_there)
-        rc = assay_recorder_process(recorder, pid, time_ns, "exe", exe, err);
+        rc = as_recorder_process(recorder, pid, time_ns, "exe", exe, err);
     if (rc == 0 && command.n)
-        rc = assay_recorder_process(recorder, pid, time_ns, "command", as_str_z(&command), err);
+        rc = as_recorder_process(recorder, pid, time_ns, "command", as_str_z(&command), err);
     as_str_fini(&command);
     return rc < 0 ? rc : record_rank(recorder, pid, time_ns, err);
 }
 
-int as_record_end(struct assay_recorder *recorder, uint32_t pid, uint64_t time_ns, int status,
-                  struct assay_error *err)
+int as_record_end(struct as_recorder *recorder, uint32_t pid, uint64_t time_ns, int status,
+                  struct as_error *err)
 {
     char text[16];
     const bool by_signal = WIFSIGNALED(status);
     snprintf(text, sizeof text, "%d", by_signal ? WTERMSIG(status) : WEXITSTATUS(status));
-    return assay_recorder_process(recorder, pid, time_ns, by_signal ? "exit_signal" : "exit_code",
-                                  text, err);
+    return as_recorder_process(recorder, pid, time_ns, by_signal ? "exit_signal" : "exit_code",
+                               text, err);
 }
 
 /* Returns true if the user of the process owns the file, because any user can make such a file. */

@@ -45,7 +45,7 @@ static struct as_ends_process *find_watched(struct as_ends *ends, uint32_t pid)
     return NULL;
 }
 
-static int begin_watching(struct as_ends *ends, uint32_t pid, struct assay_error *err)
+static int begin_watching(struct as_ends *ends, uint32_t pid, struct as_error *err)
 {
     int status;
     if (ends->is_refused || ends->process.n >= HELD_MOST || find_watched(ends, pid))
@@ -61,14 +61,14 @@ static int begin_watching(struct as_ends *ends, uint32_t pid, struct assay_error
     return ends->is_refused ? 0 : as_error_nomem(err, "the ends of processes");
 }
 
-int as_ends_on_record(struct as_ends *ends, const struct assay_sample_record *record,
-                      struct assay_recorder *recorder, struct assay_error *err)
+int as_ends_on_record(struct as_ends *ends, const struct as_sample_record *record,
+                      struct as_recorder *recorder, struct as_error *err)
 {
     struct as_task task;
-    if ((record->kind == ASSAY_SAMPLE_FORK && record->pid != record->parent_pid) ||
-        (record->kind == ASSAY_SAMPLE_COMM && record->out))
+    if ((record->kind == AS_SAMPLE_FORK && record->pid != record->parent_pid) ||
+        (record->kind == AS_SAMPLE_COMM && record->out))
         return begin_watching(ends, record->pid, err);
-    if (record->kind != ASSAY_SAMPLE_EXIT || record->pid != record->tid)
+    if (record->kind != AS_SAMPLE_EXIT || record->pid != record->tid)
         return 0;
     struct as_ends_process *process = find_watched(ends, record->pid);
     if (process) {
@@ -81,7 +81,7 @@ int as_ends_on_record(struct as_ends *ends, const struct assay_sample_record *re
     return 0;
 }
 
-int as_ends_look(struct as_ends *ends, struct assay_recorder *recorder, struct assay_error *err)
+int as_ends_look(struct as_ends *ends, struct as_recorder *recorder, struct as_error *err)
 {
     size_t kept = 0;
     int rc = 0;

@@ -22,10 +22,10 @@ struct as_ends {
 };
 
 /* Handles a record of the start or the end of a process. Errors: those of the recorder, NOMEM. */
-int as_ends_on_record(struct as_ends *ends, const struct assay_sample_record *record,
-                      struct assay_recorder *recorder, struct assay_error *err);
+int as_ends_on_record(struct as_ends *ends, const struct as_sample_record *record,
+                      struct as_recorder *recorder, struct as_error *err);
 /* Records the exit status of processes that have ended. Errors: those of the recorder. */
-int as_ends_look(struct as_ends *ends, struct assay_recorder *recorder, struct assay_error *err);
+int as_ends_look(struct as_ends *ends, struct as_recorder *recorder, struct as_error *err);
 void as_ends_end(struct as_ends *ends);
 
 #endif

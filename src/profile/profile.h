@@ -21,11 +21,11 @@
 /* ---- Attribution -------------------------------------------------------------------------- */
 
 /* All zero is a good choice. Borrowed during the call. */
-struct assay_attribute_options {
-    struct assay_catalogue *catalogue; /* of the experiment, shared by passes; NULL: one for this */
-    unsigned jobs;                     /* threads, 0 = one per CPU */
+struct as_attribute_options {
+    struct as_catalogue *catalogue; /* of the experiment, shared by passes; NULL: one for this */
+    unsigned jobs;                  /* threads, 0 = one per CPU */
     const char *categories; /* file of the user's rules, or NULL: doc/reference/categories.md */
-    const struct assay_object_options *open; /* how binaries are opened without one, or NULL */
+    const struct as_object_options *open; /* how binaries are opened without one, or NULL */
     /* Told now and then how far it is, from one thread; or NULL. */
     void (*progress)(void *context, const char *stage, uint64_t done, uint64_t total);
     void *context;
@@ -34,21 +34,21 @@ struct assay_attribute_options {
 /*
  * Reads the streams run-NNN/NAME.samples of a run. Adds processes, threads, modules, functions,
  * loops, blocks, locations, call paths, samples and flags to the experiment, then their sums
- * (assay_experiment_summarise). Damaged streams are read as far as possible and flagged. Errors:
+ * (as_experiment_summarise). Damaged streams are read as far as possible and flagged. Errors:
  * NOT_FOUND (no stream), NOMEM, those of the experiment.
  */
-int assay_profile_attribute(struct assay_experiment *experiment, int64_t run_id,
-                            const struct assay_attribute_options *options, struct assay_error *err);
+int as_profile_attribute(struct as_experiment *experiment, int64_t run_id,
+                         const struct as_attribute_options *options, struct as_error *err);
 
 /* ---- Recording ---------------------------------------------------------------------------- */
 
 /* The setting of a run in a series: "size", or "env:NAME" of a variable. Borrowed. */
-struct assay_setting {
+struct as_setting {
     const char *name, *value;
 };
 
 /* Trace groups of routines, as bits (doc/reference/trace-recording.md). */
-#define ASSAY_TRACE_GROUPS(X)                                                                      \
+#define AS_TRACED_GROUPS(X)                                                                        \
     X(MPI, "mpi", 1u)                                                                              \
     X(OPENMP, "openmp", 2u)                                                                        \
     X(PTHREAD, "pthread", 4u)                                                                      \
@@ -56,27 +56,26 @@ struct assay_setting {
     X(MEMORY, "memory", 16u)                                                                       \
     X(FUNCTIONS, "functions", 32u)                                                                 \
     X(OPENCL, "opencl", 64u)
-#define ASSAY_TRACE_ENUM(group, name, bit) ASSAY_TRACE_##group = bit,
-enum assay_trace_groups { ASSAY_TRACE_GROUPS(ASSAY_TRACE_ENUM) };
-#undef ASSAY_TRACE_ENUM
-#define ASSAY_TRACE_USUAL                                                                          \
-    (ASSAY_TRACE_MPI | ASSAY_TRACE_OPENMP | ASSAY_TRACE_PTHREAD | ASSAY_TRACE_FUNCTIONS |          \
-     ASSAY_TRACE_OPENCL)
-#define ASSAY_TRACE_CALLERS   1u /* usual */
-#define ASSAY_TRACE_CALLERS_N 16u
+#define AS_TRACED_ENUM(group, name, bit) AS_TRACED_##group = bit,
+enum as_traced_groups { AS_TRACED_GROUPS(AS_TRACED_ENUM) };
+#undef AS_TRACED_ENUM
+#define AS_TRACED_USUAL                                                                            \
+    (AS_TRACED_MPI | AS_TRACED_OPENMP | AS_TRACED_PTHREAD | AS_TRACED_FUNCTIONS | AS_TRACED_OPENCL)
+#define AS_TRACED_CALLERS   1u /* usual */
+#define AS_TRACED_CALLERS_N 16u
 /* The flag of a run with a trace of the beginning of each process only (first_s). */
-#define ASSAY_FLAG_TRACE_PARTIAL "trace_partial"
-#define ASSAY_TRACE_MEMORY_B     4096u /* usual */
+#define AS_FLAG_TRACE_PARTIAL "trace_partial"
+#define AS_TRACED_MEMORY_B    4096u /* usual */
 /* System counters of a trace, as bits. */
-#define ASSAY_TRACE_COUNTERS(X)                                                                    \
+#define AS_TRACED_COUNTERS(X)                                                                      \
     X(SWITCHES, "switches", 1u)                                                                    \
     X(FAULTS, "faults", 2u)                                                                        \
     X(MEMORY, "memory", 4u)                                                                        \
     X(NETWORK, "network", 8u)
-#define ASSAY_TRACE_COUNTERS_MS 100u /* usual */
-struct assay_trace_options {
-    uint32_t groups;       /* assay_trace_groups */
-    uint32_t callers;      /* recorded with a call of MPI, at most ASSAY_TRACE_CALLERS_N */
+#define AS_TRACED_COUNTERS_MS 100u /* usual */
+struct as_trace_options {
+    uint32_t groups;       /* as_traced_groups */
+    uint32_t callers;      /* recorded with a call of MPI, at most AS_TRACED_CALLERS_N */
     uint64_t memory_min_b; /* smaller blocks of memory are not recorded */
     uint64_t ring_b;       /* the latest events of each thread that are kept; 0 = all */
     uint64_t limit_b;      /* of all threads; then tracing ends; 0 = no limit */
@@ -84,7 +83,7 @@ struct assay_trace_options {
     /* Rules of which routines are recorded, packed (trace/filter.h); NULL: all are. Borrowed. */
     const char *filter;
     size_t filter_b;
-    uint32_t counters;  /* ASSAY_TRACE_COUNTERS */
+    uint32_t counters;  /* AS_TRACED_COUNTERS */
     double counters_s;  /* read at most so often */
     const char *events; /* counters of perf, read at each event; NULL: none. Borrowed. */
     /* When it is recorded; what is 0 or NULL says nothing. The program may switch, too. */
@@ -96,33 +95,33 @@ struct assay_trace_options {
     bool samples; /* with call stacks, among the events; the request's are those of TIMER */
 };
 
-struct assay_profile_request {
+struct as_profile_request {
     const char *const *command; /* ends with NULL; NULL: attach to `pid` */
     pid_t pid;
     bool regions; /* what the program says of itself (<assay/assay.h>) is counted */
     bool objects; /* call stacks of allocations give blocks of memory a site; not with `pid` */
-    const struct assay_trace_options *trace; /* events go to run-NNN/trace; NULL: none */
-    const char *label;                       /* the user's word for the run, or NULL */
-    const char *kind;                        /* of the run: NULL is "profile" */
+    const struct as_trace_options *trace; /* events go to run-NNN/trace; NULL: none */
+    const char *label;                    /* the user's word for the run, or NULL */
+    const char *kind;                     /* of the run: NULL is "profile" */
     /* Relation of the run to another one, words of the table `run`; NULL and 0: none. */
     const char *role;
     int64_t reference_id;
-    const struct assay_setting *setting; /* noted as facts; to apply them is not done here */
+    const struct as_setting *setting; /* noted as facts; to apply them is not done here */
     size_t setting_n;
     /* Its event may be TIMER; where perf events are refused it becomes that of itself. */
-    struct assay_sample_options sampling;
+    struct as_sample_options sampling;
     double duration_s;  /* ends the recording (not the program) after so long; 0 = no limit */
     double limit_s;     /* the command is killed after so long, with all it started; 0 = never */
     uint64_t max_b;     /* of samples kept; 0 = no limit */
     const char *events; /* further events to count, separated by commas, or NULL */
-    struct assay_attribute_options attribute;
+    struct as_attribute_options attribute;
     /* Called before a campaign or a further run starts the program, with the kind of the run
      * ("profile", "vprof"); or NULL. */
     void (*begins)(void *context, const char *kind);
     void *begins_context;
 };
 
-struct assay_profile_result {
+struct as_profile_result {
     int64_t run_id;
     int exit_code;    /* of the command; -1: unknown (attached) or killed */
     int exit_signal;  /* that killed it, or 0 */
@@ -137,20 +136,19 @@ struct assay_profile_result {
  * (doc/internals/agent.md), and event_reason of the run says why. A failing command is not an
  * error. Errors: those of starting (NOT_FOUND, PERMISSION, ...: no run is added), and of writing.
  */
-int assay_profile_run(struct assay_experiment *experiment,
-                      const struct assay_profile_request *request,
-                      struct assay_profile_result *result, struct assay_error *err);
+int as_profile_run(struct as_experiment *experiment, const struct as_profile_request *request,
+                   struct as_profile_result *result, struct as_error *err);
 
 /* ---- Import ------------------------------------------------------------------------------- */
 
-struct assay_import_request {
+struct as_import_request {
     const char *path;  /* what `perf record` wrote */
     const char *label; /* the user's word for the run, or NULL */
     uint64_t max_b;    /* of samples kept; 0 = no limit */
-    struct assay_attribute_options attribute;
+    struct as_attribute_options attribute;
 };
 
-struct assay_import_result {
+struct as_import_result {
     int64_t run_id; /* 0: none was added */
     uint64_t samples;
     char damage[512]; /* one sentence on what of the file could not be read; "" = all could */
@@ -158,11 +156,10 @@ struct assay_import_result {
 
 /*
  * Makes a run of the file (doc/manual/import.md), then attributes it. Errors: those of
- * assay_perf_data_open (no run is added), and of writing. A damaged file gives what can be read,
+ * as_perf_data_open (no run is added), and of writing. A damaged file gives what can be read,
  * and a flag.
  */
-int assay_profile_import(struct assay_experiment *experiment,
-                         const struct assay_import_request *request,
-                         struct assay_import_result *result, struct assay_error *err);
+int as_profile_import(struct as_experiment *experiment, const struct as_import_request *request,
+                      struct as_import_result *result, struct as_error *err);
 
 #endif

@@ -44,15 +44,15 @@ struct early {
 };
 
 struct recording {
-    struct assay_experiment *experiment;
-    const struct assay_profile_request *request;
-    struct assay_profile_result *result;
-    struct assay_launch_plan *plan;
+    struct as_experiment *experiment;
+    const struct as_profile_request *request;
+    struct as_profile_result *result;
+    struct as_launch_plan *plan;
     struct as_collection sources;
-    struct assay_sample_choice choice; /* a copy, valid after its collector is closed */
-    struct assay_recorder *recorder;
-    struct assay_host_load load; /* at the beginning */
-    struct assay_row_run row;
+    struct as_sample_choice choice; /* a copy, valid after its collector is closed */
+    struct as_recorder *recorder;
+    struct as_host_load load; /* at the beginning */
+    struct as_row_run row;
     int64_t run_id;
     int64_t begin_ns;      /* CLOCK_MONOTONIC */
     struct as_looks looks; /* time that counts for time limits */
@@ -74,34 +74,34 @@ static const char *stacks_word(unsigned stacks)
 }
 
 /* Adds the settings of the run at its beginning, so that a failed run has them too. */
-static int add_settings(const struct recording *r, struct assay_error *err)
+static int add_settings(const struct recording *r, struct as_error *err)
 {
     for (size_t i = 0; i < r->request->setting_n; i++) {
-        const struct assay_row_run_setting row = {.run_id = r->run_id,
-                                                  .name = r->request->setting[i].name,
-                                                  .value = r->request->setting[i].value};
-        AS_TRY(assay_experiment_add_run_setting(r->experiment, &row, err));
+        const struct as_row_run_setting row = {.run_id = r->run_id,
+                                               .name = r->request->setting[i].name,
+                                               .value = r->request->setting[i].value};
+        AS_TRY(as_experiment_add_run_setting(r->experiment, &row, err));
     }
     return 0;
 }
 
-static int add_run(struct recording *r, struct assay_error *err)
+static int add_run(struct recording *r, struct as_error *err)
 {
     int64_t host_id;
     AS_TRY(as_run_host(r->experiment, &host_id, r->numa, sizeof r->numa, err));
-    assay_launch_environment_digest(NULL, r->digest);
+    as_launch_environment_digest(NULL, r->digest);
     r->begin_ns = as_monotonic_ns();
-    r->row = (struct assay_row_run){.kind = r->request->kind ? r->request->kind : "profile",
-                                    .label = r->request->label,
-                                    .environment_digest = r->digest,
-                                    .launcher = assay_launch_kind_name(
-                                        r->plan ? r->plan->kind : (unsigned)ASSAY_LAUNCH_ATTACHED),
-                                    .host_id = host_id,
-                                    .start_ns = r->begin_ns + as_clock_offset_ns(),
-                                    .state = "recording",
-                                    .role = r->request->role,
-                                    .reference_id = r->request->reference_id,
-                                    .call_stacks = stacks_word(r->request->sampling.stacks)};
+    r->row = (struct as_row_run){
+        .kind = r->request->kind ? r->request->kind : "profile",
+        .label = r->request->label,
+        .environment_digest = r->digest,
+        .launcher = as_launch_kind_name(r->plan ? r->plan->kind : (unsigned)AS_LAUNCH_ATTACHED),
+        .host_id = host_id,
+        .start_ns = r->begin_ns + as_clock_offset_ns(),
+        .state = "recording",
+        .role = r->request->role,
+        .reference_id = r->request->reference_id,
+        .call_stacks = stacks_word(r->request->sampling.stacks)};
     if (r->plan) {
         r->row.command = r->plan->command;
         r->row.argv = r->plan->argv_json;
@@ -110,22 +110,22 @@ static int add_run(struct recording *r, struct assay_error *err)
         snprintf(r->label, sizeof r->label, "process %d", (int)r->request->pid);
         r->row.command = r->label;
     }
-    AS_TRY(assay_experiment_add_run(r->experiment, &r->row, &r->run_id, err));
+    AS_TRY(as_experiment_add_run(r->experiment, &r->row, &r->run_id, err));
     r->result->run_id = r->run_id;
     AS_TRY(as_run_environment(r->experiment, r->run_id, err));
     AS_TRY(add_settings(r, err));
-    return assay_experiment_run_directory(r->experiment, r->run_id, r->directory,
-                                          sizeof r->directory, err);
+    return as_experiment_run_directory(r->experiment, r->run_id, r->directory, sizeof r->directory,
+                                       err);
 }
 
-static int set_choice(struct recording *r, struct assay_error *err)
+static int set_choice(struct recording *r, struct as_error *err)
 {
     r->choice = *as_collection_choice(&r->sources);
-    r->row.event = assay_sample_event_name(r->choice.event);
+    r->row.event = as_sample_event_name(r->choice.event);
     r->row.event_reason = r->choice.reason[0] ? r->choice.reason : NULL;
-    r->row.rate_hz = assay_known(r->choice.rate_hz);
+    r->row.rate_hz = as_known(r->choice.rate_hz);
     r->row.scope = r->choice.kernel ? "user+kernel" : "user";
-    return assay_experiment_set_run(r->experiment, r->run_id, &r->row, err);
+    return as_experiment_set_run(r->experiment, r->run_id, &r->row, err);
 }
 
 static uint64_t cpu_ns(const struct rusage *usage)
@@ -134,33 +134,33 @@ static uint64_t cpu_ns(const struct rusage *usage)
            (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1000u;
 }
 
-static int complete_run(struct recording *r, struct assay_error *err)
+static int complete_run(struct recording *r, struct as_error *err)
 {
-    const struct assay_launch_outcome *outcome = assay_launch_outcome(r->sources.launch);
+    const struct as_launch_outcome *outcome = as_launch_outcome(r->sources.launch);
     struct rusage now;
     getrusage(RUSAGE_SELF, &now);
-    struct assay_host_load load;
-    assay_host_load_read(NULL, r->plan ? 0 : (long)r->request->pid, &load);
+    struct as_host_load load;
+    as_host_load_read(NULL, r->plan ? 0 : (long)r->request->pid, &load);
     const int64_t cost = (int64_t)(cpu_ns(&now) - cpu_ns(&r->before));
     const int64_t end = outcome->end_ns ? (int64_t)outcome->end_ns : as_monotonic_ns();
-    r->row.wall_ns = assay_known(end - r->begin_ns);
+    r->row.wall_ns = as_known(end - r->begin_ns);
     as_run_load(&r->load, &load, &r->row);
-    r->row.overhead_ns = assay_known(cost);
+    r->row.overhead_ns = as_known(cost);
     r->row.state = r->ended || outcome->interrupted ? "interrupted" : "complete";
     if (outcome->exited)
-        r->row.exit_code = assay_known(outcome->exit_code);
+        r->row.exit_code = as_known(outcome->exit_code);
     if (outcome->signalled)
-        r->row.exit_signal = assay_known(outcome->exit_signal);
+        r->row.exit_signal = as_known(outcome->exit_signal);
     as_run_usage(outcome, &r->row);
-    const struct assay_row_overhead overhead = {
-        .run_id = r->run_id, .part = "sampling", .cpu_ns = assay_known(cost), .origin = "measured"};
-    AS_TRY(assay_experiment_add_overhead(r->experiment, &overhead, NULL, err));
-    return assay_experiment_set_run(r->experiment, r->run_id, &r->row, err);
+    const struct as_row_overhead overhead = {
+        .run_id = r->run_id, .part = "sampling", .cpu_ns = as_known(cost), .origin = "measured"};
+    AS_TRY(as_experiment_add_overhead(r->experiment, &overhead, NULL, err));
+    return as_experiment_set_run(r->experiment, r->run_id, &r->row, err);
 }
 
 /* ---- Records ------------------------------------------------------------------------------- */
 
-static int look_at(struct recording *r, struct early it, struct assay_error *err)
+static int look_at(struct recording *r, struct early it, struct as_error *err)
 {
     const int rc = as_record_process(r->recorder, it.pid, it.time_ns, it.look_n == LOOKS_MOST, err);
     it.look_n++;
@@ -169,7 +169,7 @@ static int look_at(struct recording *r, struct early it, struct assay_error *err
     return rc < 0 ? rc : 0;
 }
 
-static int look_again(struct recording *r, struct assay_error *err)
+static int look_again(struct recording *r, struct as_error *err)
 {
     const size_t n = r->early.n;
     int rc = 0;
@@ -187,37 +187,37 @@ static uid_t user_of(const struct recording *r, uint32_t pid)
 }
 
 /* Writes a record to the recorder. Reads the facts of a new program while it exists. */
-static int on_sample_record(void *context, const struct assay_sample_record *record,
-                            struct assay_error *err)
+static int on_sample_record(void *context, const struct as_sample_record *record,
+                            struct as_error *err)
 {
     struct recording *r = context;
-    if (record->kind == ASSAY_SAMPLE_END)
+    if (record->kind == AS_SAMPLE_END)
         return as_record_end(r->recorder, record->pid, record->time_ns, record->status, err);
-    AS_TRY(assay_recorder_add(r->recorder, record, err));
-    if (record->kind == ASSAY_SAMPLE_COMM && record->out &&
+    AS_TRY(as_recorder_add(r->recorder, record, err));
+    if (record->kind == AS_SAMPLE_COMM && record->out &&
         as_map_u64_put(&r->user, record->pid, as_record_user(record->pid)) < 0)
         return as_error_nomem(err, "processes that begin");
-    if (record->kind == ASSAY_SAMPLE_COMM && record->out)
+    if (record->kind == AS_SAMPLE_COMM && record->out)
         return look_at(r, (struct early){record->pid, record->time_ns, 0}, err);
-    if (record->kind == ASSAY_SAMPLE_EXIT && record->pid == record->tid)
+    if (record->kind == AS_SAMPLE_EXIT && record->pid == record->tid)
         as_record_generated(r->directory, record->pid, user_of(r, record->pid));
     return 0;
 }
 
-static int open_stream(struct recording *r, struct assay_error *err)
+static int open_stream(struct recording *r, struct as_error *err)
 {
     char path[4096 + 32], text[256];
     snprintf(path, sizeof path, "%s/main.samples", r->directory);
-    AS_TRY(assay_recorder_new(path, &r->choice, r->request->max_b, &r->recorder, err));
-    AS_TRY(assay_recorder_keep(r->recorder, r->directory, err));
+    AS_TRY(as_recorder_new(path, &r->choice, r->request->max_b, &r->recorder, err));
+    AS_TRY(as_recorder_keep(r->recorder, r->directory, err));
     if (gethostname(text, sizeof text) < 0)
         snprintf(text, sizeof text, "?");
-    AS_TRY(assay_recorder_info(r->recorder, "host", text, err));
-    AS_TRY(assay_recorder_info(r->recorder, "stacks", r->row.call_stacks, err));
+    AS_TRY(as_recorder_info(r->recorder, "host", text, err));
+    AS_TRY(as_recorder_info(r->recorder, "stacks", r->row.call_stacks, err));
     if (r->numa[0])
-        AS_TRY(assay_recorder_info(r->recorder, "numa", r->numa, err));
+        AS_TRY(as_recorder_info(r->recorder, "numa", r->numa, err));
     snprintf(text, sizeof text, "%" PRId64, as_clock_offset_ns());
-    return assay_recorder_info(r->recorder, "clock_offset_ns", text, err);
+    return as_recorder_info(r->recorder, "clock_offset_ns", text, err);
 }
 
 static bool time_is_over(const struct recording *r)
@@ -225,11 +225,11 @@ static bool time_is_over(const struct recording *r)
     return r->request->duration_s > 0 && (double)r->looks.all_ns >= r->request->duration_s * 1e9;
 }
 
-static int kill_deaf(struct recording *r, struct assay_error *err)
+static int kill_deaf(struct recording *r, struct as_error *err)
 {
-    if (!r->plan || assay_launch_outcome(r->sources.launch)->interrupts < KILL_AFTER)
+    if (!r->plan || as_launch_outcome(r->sources.launch)->interrupts < KILL_AFTER)
         return 0;
-    return assay_launch_signal(r->sources.launch, SIGKILL, err);
+    return as_launch_signal(r->sources.launch, SIGKILL, err);
 }
 
 /* Kills the command and its descendants after the time limit. Repeated until they have ended. */
@@ -238,23 +238,23 @@ static void enforce_time_limit(struct recording *r)
     if (!r->plan || r->request->limit_s <= 0 || (double)r->looks.all_ns < r->request->limit_s * 1e9)
         return;
     r->result->too_long = true;
-    as_limit_kill(assay_launch_pid(r->sources.launch));
+    as_limit_kill(as_launch_pid(r->sources.launch));
 }
 
-static int record_until_end(struct recording *r, struct assay_error *err)
+static int record_until_end(struct recording *r, struct as_error *err)
 {
     int64_t flushed = as_monotonic_ns();
     as_looks_begin(&r->looks);
     for (;;) {
         as_collection_wait(&r->sources, LOOK_MS);
         as_looks_count(&r->looks);
-        const int going = assay_launch_step(r->sources.launch, err);
+        const int going = as_launch_step(r->sources.launch, err);
         AS_TRY(going);
         if (r->early.n)
             AS_TRY(look_again(r, err));
         AS_TRY(as_collection_pump(&r->sources, false, err));
         if (going == 0) {
-            r->ended = assay_launch_outcome(r->sources.launch)->left;
+            r->ended = as_launch_outcome(r->sources.launch)->left;
             return 0;
         }
         AS_TRY(kill_deaf(r, err));
@@ -264,17 +264,17 @@ static int record_until_end(struct recording *r, struct assay_error *err)
             return 0;
         }
         if (as_monotonic_ns() - flushed >= FLUSH_NS) {
-            AS_TRY(assay_recorder_flush(r->recorder, err));
+            AS_TRY(as_recorder_flush(r->recorder, err));
             flushed = as_monotonic_ns();
         }
     }
 }
 
-static int finish_stream(struct recording *r, struct assay_error *err)
+static int finish_stream(struct recording *r, struct as_error *err)
 {
     char text[32];
-    const struct assay_launch_outcome *outcome = assay_launch_outcome(r->sources.launch);
-    const uint32_t pid = (uint32_t)assay_launch_pid(r->sources.launch);
+    const struct as_launch_outcome *outcome = as_launch_outcome(r->sources.launch);
+    const uint32_t pid = (uint32_t)as_launch_pid(r->sources.launch);
     const uint64_t end = outcome->end_ns ? outcome->end_ns : (uint64_t)as_monotonic_ns();
     if (!outcome->over)
         AS_TRY(as_collection_stop(&r->sources, err));
@@ -285,15 +285,15 @@ static int finish_stream(struct recording *r, struct assay_error *err)
         as_record_generated(r->directory, pid, user_of(r, pid));
     snprintf(text, sizeof text, "%d", outcome->exited ? outcome->exit_code : outcome->exit_signal);
     if (outcome->exited || outcome->signalled)
-        AS_TRY(assay_recorder_process(r->recorder, pid, end,
-                                      outcome->exited ? "exit_code" : "exit_signal", text, err));
+        AS_TRY(as_recorder_process(r->recorder, pid, end,
+                                   outcome->exited ? "exit_code" : "exit_signal", text, err));
     return 0;
 }
 
 /* ---- Steps --------------------------------------------------------------------------------- */
 
 /* Checks the user's rules before a long recording begins. */
-static int check_rules(const struct assay_profile_request *request, struct assay_error *err)
+static int check_rules(const struct as_profile_request *request, struct as_error *err)
 {
     struct as_categories *categories;
     AS_TRY(as_categories_read(request->attribute.categories, &categories, err));
@@ -301,9 +301,9 @@ static int check_rules(const struct assay_profile_request *request, struct assay
     return 0;
 }
 
-static int find_target(struct recording *r, struct assay_error *err)
+static int find_target(struct recording *r, struct as_error *err)
 {
-    return r->request->command ? assay_launch_plan(r->request->command, &r->plan, err) : 0;
+    return r->request->command ? as_launch_plan(r->request->command, &r->plan, err) : 0;
 }
 
 /* Raises the priority of this process, and returns the old one. The program exists already, so its
@@ -318,48 +318,48 @@ static int hurry(void)
 
 /* Records our own rank for the program. A launcher gave it to us, and the program may end before it
  * can be read. */
-static int record_own_rank(struct recording *r, struct assay_error *err)
+static int record_own_rank(struct recording *r, struct as_error *err)
 {
-    const uint32_t pid = (uint32_t)assay_launch_pid(r->sources.launch);
-    struct assay_launch_rank own;
+    const uint32_t pid = (uint32_t)as_launch_pid(r->sources.launch);
+    struct as_job_rank own;
     char text[32];
-    if (!assay_launch_rank_of_self(&own))
+    if (!as_launch_rank_of_self(&own))
         return 0;
     snprintf(text, sizeof text, "%" PRId64, own.rank);
-    AS_TRY(assay_recorder_process(r->recorder, pid, (uint64_t)r->begin_ns, "rank", text, err));
-    return assay_recorder_process(r->recorder, pid, (uint64_t)r->begin_ns, "launcher", own.launcher,
-                                  err);
+    AS_TRY(as_recorder_process(r->recorder, pid, (uint64_t)r->begin_ns, "rank", text, err));
+    return as_recorder_process(r->recorder, pid, (uint64_t)r->begin_ns, "launcher", own.launcher,
+                               err);
 }
 
 /* Records the run delay of the program at its exec. The kernel counts the delay from the creation
  * of the process, but switches are recorded from the exec on. */
-static int record_start_delay(struct recording *r, struct assay_error *err)
+static int record_start_delay(struct recording *r, struct as_error *err)
 {
-    const struct assay_launch_outcome *outcome = assay_launch_outcome(r->sources.launch);
+    const struct as_launch_outcome *outcome = as_launch_outcome(r->sources.launch);
     char text[32];
     if (outcome->ready_begin_ns < 0)
         return 0;
     snprintf(text, sizeof text, "%" PRId64, outcome->ready_begin_ns);
-    return assay_recorder_process(r->recorder, (uint32_t)assay_launch_pid(r->sources.launch),
-                                  outcome->executed_ns, "start_delay_ns", text, err);
+    return as_recorder_process(r->recorder, (uint32_t)as_launch_pid(r->sources.launch),
+                               outcome->executed_ns, "start_delay_ns", text, err);
 }
 
-static int record(struct recording *r, struct assay_error *err)
+static int record(struct recording *r, struct as_error *err)
 {
-    struct assay_error late = {0};
+    struct as_error late = {0};
     AS_TRY(open_stream(r, err));
     getrusage(RUSAGE_SELF, &r->before);
-    const uint32_t pid = (uint32_t)assay_launch_pid(r->sources.launch);
-    assay_host_load_read(NULL, r->plan ? 0 : (long)pid, &r->load);
+    const uint32_t pid = (uint32_t)as_launch_pid(r->sources.launch);
+    as_host_load_read(NULL, r->plan ? 0 : (long)pid, &r->load);
     r->sources.recorder = r->recorder;
     r->sources.directory = r->directory;
     r->sources.begin_ns = r->begin_ns;
     AS_TRY(as_collection_start(&r->sources, err));
     if (r->plan) {
-        AS_TRY(assay_launch_go(r->sources.launch, err));
+        AS_TRY(as_launch_go(r->sources.launch, err));
         r->begun = true;
         /* The time of our preparation does not count as time of the program. */
-        r->begin_ns = (int64_t)assay_launch_outcome(r->sources.launch)->start_ns;
+        r->begin_ns = (int64_t)as_launch_outcome(r->sources.launch)->start_ns;
         r->row.start_ns = r->begin_ns + as_clock_offset_ns();
         r->sources.begin_ns = r->begin_ns;
         AS_TRY(record_own_rank(r, err));
@@ -373,7 +373,7 @@ static int record(struct recording *r, struct assay_error *err)
     /* After an error, the recorded data is written too. */
     if (rc == 0)
         rc = finish_stream(r, err);
-    const int end = assay_recorder_finish(&r->recorder, as_collection_counts(&r->sources), &late);
+    const int end = as_recorder_finish(&r->recorder, as_collection_counts(&r->sources), &late);
     if (rc == 0 && end < 0) {
         *err = late;
         rc = end;
@@ -384,12 +384,12 @@ static int record(struct recording *r, struct assay_error *err)
 /* Waits for the end of the program, even if the recording has failed. */
 static void wait_for_end(struct recording *r)
 {
-    struct assay_error ignored;
-    while (r->sources.launch && r->plan && assay_launch_pid(r->sources.launch) > 0 &&
-           assay_launch_outcome(r->sources.launch)->start_ns &&
-           !assay_launch_outcome(r->sources.launch)->over) {
+    struct as_error ignored;
+    while (r->sources.launch && r->plan && as_launch_pid(r->sources.launch) > 0 &&
+           as_launch_outcome(r->sources.launch)->start_ns &&
+           !as_launch_outcome(r->sources.launch)->over) {
         (void)kill_deaf(r, &ignored);
-        if (assay_launch_step(r->sources.launch, &ignored) != 0)
+        if (as_launch_step(r->sources.launch, &ignored) != 0)
             usleep(1000 * LOOK_MS / 10);
     }
 }
@@ -397,14 +397,14 @@ static void wait_for_end(struct recording *r)
 /* Handles signals that arrived while the stream was completed; they belong to the run. */
 static void handle_last_signals(struct recording *r)
 {
-    struct assay_error ignored;
+    struct as_error ignored;
     if (r->sources.launch)
-        (void)assay_launch_step(r->sources.launch, &ignored);
+        (void)as_launch_step(r->sources.launch, &ignored);
 }
 
 static void set_recording_result(struct recording *r)
 {
-    const struct assay_launch_outcome *outcome = assay_launch_outcome(r->sources.launch);
+    const struct as_launch_outcome *outcome = as_launch_outcome(r->sources.launch);
     r->result->exit_code = outcome->exited ? outcome->exit_code : -1;
     r->result->exit_signal = outcome->exit_signal;
     r->result->stopped = r->ended;
@@ -414,16 +414,16 @@ static void set_recording_result(struct recording *r)
 /* Removes the run of a program that never started. */
 static void forget_run(struct recording *r)
 {
-    struct assay_error ignored;
+    struct as_error ignored;
     if (r->recorder)
-        (void)assay_recorder_finish(&r->recorder, NULL, &ignored);
-    if (r->run_id && assay_experiment_remove_run(r->experiment, r->run_id, &ignored) == 0)
+        (void)as_recorder_finish(&r->recorder, NULL, &ignored);
+    if (r->run_id && as_experiment_remove_run(r->experiment, r->run_id, &ignored) == 0)
         r->result->run_id = r->run_id = 0;
 }
 
 /* Does all work before the attribution. Other observations become facts after it. */
 static int observe(struct recording *r, const struct as_collector_kind *const *kinds,
-                   struct assay_error *err)
+                   struct as_error *err)
 {
     AS_TRY(check_rules(r->request, err));
     AS_TRY(find_target(r, err));
@@ -441,12 +441,11 @@ static int observe(struct recording *r, const struct as_collector_kind *const *k
 }
 
 int as_profile_run_with(const struct as_collector_kind *const *kinds,
-                        struct assay_experiment *experiment,
-                        const struct assay_profile_request *request,
-                        struct assay_profile_result *result, struct assay_error *err)
+                        struct as_experiment *experiment, const struct as_profile_request *request,
+                        struct as_profile_result *result, struct as_error *err)
 {
     struct recording r = {.experiment = experiment, .request = request, .result = result};
-    *result = (struct assay_profile_result){.exit_code = -1};
+    *result = (struct as_profile_result){.exit_code = -1};
     r.sources.sink = on_sample_record;
     r.sources.context = &r;
     as_map_u64_init(&r.user);
@@ -454,21 +453,20 @@ int as_profile_run_with(const struct as_collector_kind *const *kinds,
     if (rc < 0 && !r.begun)
         forget_run(&r);
     as_collection_release(&r.sources);
-    assay_launch_close(&r.sources.launch); /* from here on, signals end this process */
+    as_launch_close(&r.sources.launch); /* from here on, signals end this process */
     as_vec_fini(&r.early);
     as_map_u64_fini(&r.user);
     if (rc == 0)
-        rc = assay_profile_attribute(experiment, r.run_id, &request->attribute, err);
+        rc = as_profile_attribute(experiment, r.run_id, &request->attribute, err);
     if (rc == 0)
         rc = as_collection_facts(&r.sources, experiment, r.run_id, err);
     as_collection_close(&r.sources);
-    assay_launch_plan_free(&r.plan);
+    as_launch_plan_free(&r.plan);
     return rc;
 }
 
-int assay_profile_run(struct assay_experiment *experiment,
-                      const struct assay_profile_request *request,
-                      struct assay_profile_result *result, struct assay_error *err)
+int as_profile_run(struct as_experiment *experiment, const struct as_profile_request *request,
+                   struct as_profile_result *result, struct as_error *err)
 {
     return as_profile_run_with(as_collector_kinds, experiment, request, result, err);
 }

@@ -17,10 +17,10 @@ static uint64_t line_of_store(const struct as_sampled_address *store)
 }
 
 static int list_stores(const struct as_operand_loop *loop, const as_address_list *address,
-                       as_address_list *out, struct assay_error *err)
+                       as_address_list *out, struct as_error *err)
 {
     for (size_t i = 0; i < address->n; i++)
-        if (loop->streams.at[address->at[i].stream].access & ASSAY_ACCESS_WRITE &&
+        if (loop->streams.at[address->at[i].stream].access & AS_ACCESS_WRITE &&
             !address->at[i].beside && as_vec_push(out, address->at[i]) < 0)
             return as_error_nomem(err, "the stores of a loop");
     return 0;
@@ -89,7 +89,7 @@ static void look_at_line(const struct as_sampled_address *from, const struct as_
 }
 
 int as_sharing_find(const struct as_operand_loop *loop, const as_address_list *address,
-                    struct as_sharing *out, struct assay_error *err)
+                    struct as_sharing *out, struct as_error *err)
 {
     as_address_list list = {0};
     const int rc = list_stores(loop, address, &list, err);

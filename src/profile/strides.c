@@ -32,7 +32,7 @@ static void add_stride(struct seen_strides *out, int64_t stride_b, uint64_t n)
 }
 
 /* If two registers have several values each, the pairs are unknown. */
-static void add_place(const struct assay_register_stride *stride,
+static void add_place(const struct as_register_stride *stride,
                       const struct as_tally_registers *registers, struct seen_strides *out)
 {
     uint64_t fixed = (uint64_t)stride->constant_b, least = UINT64_MAX;
@@ -41,7 +41,7 @@ static void add_place(const struct assay_register_stride *stride,
     int64_t factor = 0;
 
     for (unsigned i = 0; i < stride->n; i++) {
-        const unsigned reg = assay_reg_dwarf(stride->reg[i]);
+        const unsigned reg = as_reg_dwarf(stride->reg[i]);
         const struct as_tally_value *first = NULL;
         unsigned n = 0;
         for (unsigned k = 0; k < registers->values; k++)
@@ -68,7 +68,7 @@ static void add_place(const struct assay_register_stride *stride,
 
 /* The strides of one operand in all samples of its loop. */
 static struct seen_strides seen_of(const struct as_operand_loop *loop,
-                                   const struct assay_register_stride *stride)
+                                   const struct as_register_stride *stride)
 {
     struct seen_strides out = {0};
 
@@ -79,7 +79,7 @@ static struct seen_strides seen_of(const struct as_operand_loop *loop,
 
 /* The stride that most samples have, the shortest, and the share of the samples that any has. */
 static struct as_seen_stride stride_of(const struct as_operand_loop *loop,
-                                       const struct assay_register_stride *stride)
+                                       const struct as_register_stride *stride)
 {
     const struct seen_strides all = seen_of(loop, stride);
     struct as_seen_stride out = {.known = 0, .share = 0};
@@ -113,9 +113,9 @@ static const struct as_tally_value *most_frequent_value(const struct as_tally_re
 
 /* The stride behind a base; its share is NAN if the base differs from sample to sample. */
 static struct as_seen_stride based_stride(const struct as_operand_loop *loop,
-                                          const struct assay_based_stride *based)
+                                          const struct as_based_stride *based)
 {
-    const unsigned reg = assay_reg_dwarf(based->reg);
+    const unsigned reg = as_reg_dwarf(based->reg);
     const struct as_tally_value *base = NULL;
     uint64_t all_n = 0, same_n = 0;
 
@@ -143,19 +143,19 @@ static struct as_seen_stride based_stride(const struct as_operand_loop *loop,
 void as_strides_see(struct as_operand_loop *loop)
 {
     for (size_t i = 0; i < loop->streams.n; i++) {
-        struct assay_memory_stream *at = &loop->streams.at[i];
+        struct as_memory_stream *at = &loop->streams.at[i];
         struct as_seen_stride *seen = &loop->seen[i];
 
         *seen = (struct as_seen_stride){at->stride_b, at->stride_b, (double)NAN, 1};
         if (at->register_stride.n)
             *seen = stride_of(loop, &at->register_stride);
-        else if (at->based.reg != ASSAY_REG_NONE)
+        else if (at->based.reg != AS_REG_NONE)
             *seen = based_stride(loop, &at->based);
         if (isnan(seen->share) || seen->known < AS_STRIDE_SHARE_SURE)
             continue;
         at->stride_b = seen->share >= AS_STRIDE_SHARE_SURE ? seen->stride_b : seen->shortest_b;
-        at->stride = at->stride_b == 0                             ? ASSAY_STRIDE_ZERO
-                     : llabs(at->stride_b) == (int64_t)at->width_b ? ASSAY_STRIDE_UNIT
-                                                                   : ASSAY_STRIDE_CONSTANT;
+        at->stride = at->stride_b == 0                             ? AS_STRIDE_ZERO
+                     : llabs(at->stride_b) == (int64_t)at->width_b ? AS_STRIDE_UNIT
+                                                                   : AS_STRIDE_CONSTANT;
     }
 }

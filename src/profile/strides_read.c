@@ -183,7 +183,7 @@ int as_block_read(const char *text, struct as_tally_block *out)
 {
     char *end;
 
-    *out = (struct as_tally_block){.site = ASSAY_NONE};
+    *out = (struct as_tally_block){.site = AS_NONE};
     out->start = strtoull(text, &end, 16);
     out->end = strtoull(end, &end, 16);
     out->born_ns = strtoull(end, &end, 16);

@@ -8,61 +8,60 @@
 #include "base/alloc.h"
 #include "profile/attribute.h"
 
-static int add_process(struct as_attribution *all, uint32_t index, struct assay_error *err)
+static int add_process(struct as_attribution *all, uint32_t index, struct as_error *err)
 {
     const struct as_tally_process *from = &all->tally.process.at[index];
-    struct assay_row_process row = {.run_id = all->run_id,
-                                    .pid = from->pid,
-                                    .exe = from->exe,
-                                    .command = from->command,
-                                    .host_id = all->host_id,
-                                    .start_ns = from->start_ns};
-    if (from->parent != ASSAY_NONE)
+    struct as_row_process row = {.run_id = all->run_id,
+                                 .pid = from->pid,
+                                 .exe = from->exe,
+                                 .command = from->command,
+                                 .host_id = all->host_id,
+                                 .start_ns = from->start_ns};
+    if (from->parent != AS_NONE)
         row.parent_id = all->process_id[from->parent];
     if (from->parent_pid)
-        row.parent_pid = assay_known(from->parent_pid);
+        row.parent_pid = as_known(from->parent_pid);
     if (from->rank >= 0)
-        row.rank = assay_known(from->rank);
+        row.rank = as_known(from->rank);
     if (from->end_ns >= 0)
-        row.end_ns = assay_known(from->end_ns);
+        row.end_ns = as_known(from->end_ns);
     if (from->exit_code >= 0)
-        row.exit_code = assay_known(from->exit_code);
+        row.exit_code = as_known(from->exit_code);
     if (from->exit_signal > 0)
-        row.exit_signal = assay_known(from->exit_signal);
-    return assay_experiment_add_process(all->experiment, &row, &all->process_id[index], err);
+        row.exit_signal = as_known(from->exit_signal);
+    return as_experiment_add_process(all->experiment, &row, &all->process_id[index], err);
 }
 
-static int add_thread(struct as_attribution *all, uint32_t index, int64_t omp,
-                      struct assay_error *err)
+static int add_thread(struct as_attribution *all, uint32_t index, int64_t omp, struct as_error *err)
 {
     const struct as_tally_thread *from = &all->tally.thread.at[index];
-    struct assay_row_thread row = {.process_id = all->process_id[from->process],
-                                   .tid = from->tid,
-                                   .name = from->name,
-                                   .start_ns = from->start_ns,
-                                   .lost_n = (int64_t)from->lost_n,
-                                   .cpu_migration_n = assay_known((int64_t)from->migration_n)};
+    struct as_row_thread row = {.process_id = all->process_id[from->process],
+                                .tid = from->tid,
+                                .name = from->name,
+                                .start_ns = from->start_ns,
+                                .lost_n = (int64_t)from->lost_n,
+                                .cpu_migration_n = as_known((int64_t)from->migration_n)};
     if (omp >= 0)
-        row.omp_thread = assay_known(omp);
+        row.omp_thread = as_known(omp);
     if (from->end_ns >= 0)
-        row.end_ns = assay_known(from->end_ns);
+        row.end_ns = as_known(from->end_ns);
     if (all->tally.stream.at[all->tally.process.at[from->process].stream].has_numa)
-        row.numa_migration_n = assay_known((int64_t)from->numa_migration_n);
+        row.numa_migration_n = as_known((int64_t)from->numa_migration_n);
     if (from->runnable_ns >= 0)
-        row.runnable_ns = assay_known(from->runnable_ns);
+        row.runnable_ns = as_known(from->runnable_ns);
     if (from->cpu_ns >= 0) {
-        row.cpu_ns = assay_known(from->cpu_ns);
-        row.blocked_ns = assay_known(from->blocked_ns);
-        row.switch_voluntary_n = assay_known((int64_t)from->voluntary_n);
-        row.switch_involuntary_n = assay_known((int64_t)from->involuntary_n);
+        row.cpu_ns = as_known(from->cpu_ns);
+        row.blocked_ns = as_known(from->blocked_ns);
+        row.switch_voluntary_n = as_known((int64_t)from->voluntary_n);
+        row.switch_involuntary_n = as_known((int64_t)from->involuntary_n);
     }
-    AS_TRY(assay_experiment_add_thread(all->experiment, &row, &all->thread_id[index], err));
+    AS_TRY(as_experiment_add_thread(all->experiment, &row, &all->thread_id[index], err));
     as_vec_foreach (&from->cpu, cpu) {
-        struct assay_row_thread_cpu where = {
+        struct as_row_thread_cpu where = {
             .thread_id = all->thread_id[index], .cpu = cpu->cpu, .sample_n = cpu->n};
         if (cpu->node >= 0)
-            where.numa_node = assay_known(cpu->node);
-        AS_TRY(assay_experiment_add_thread_cpu(all->experiment, &where, err));
+            where.numa_node = as_known(cpu->node);
+        AS_TRY(as_experiment_add_thread_cpu(all->experiment, &where, err));
     }
     return 0;
 }
@@ -91,7 +90,7 @@ static int find_workers(const struct as_attribution *all, struct subject_member 
     const uint32_t threads = (uint32_t)as_category_find(all->categories, "pthread");
     bool *below = as_calloc(tally->node.n, sizeof *below);
     if (!below)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t i = 1; i < tally->node.n; i++) {
         const uint32_t parent = tally->node.at[i].parent;
         const uint32_t own = all->function.at[all->node[i].function].category;
@@ -111,7 +110,7 @@ static int number_workers(const struct as_attribution *all, int64_t *omp)
     const size_t n = all->tally.thread.n;
     struct subject_member *member = as_calloc(n + 1, sizeof *member);
     if (!member)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t i = 0; i < n; i++) {
         const struct as_tally_thread *thread = &all->tally.thread.at[i];
         member[i] =
@@ -137,7 +136,7 @@ static int number_workers(const struct as_attribution *all, int64_t *omp)
     return rc;
 }
 
-int as_attribute_subjects(struct as_attribution *all, struct assay_error *err)
+int as_attribute_subjects(struct as_attribution *all, struct as_error *err)
 {
     const size_t process_n = all->tally.process.n, thread_n = all->tally.thread.n;
     int64_t *omp = as_calloc(thread_n + 1, sizeof *omp);

@@ -93,13 +93,13 @@ static double pace_of(const number_list *list)
 
 /* A walk through records that an index names is in order only if it has a pace. */
 static int is_in_order(const struct as_operand_loop *loop, uint32_t stream, double pace, bool *out,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
-    const struct assay_memory_stream *at = &loop->streams.at[stream];
+    const struct as_memory_stream *at = &loop->streams.at[stream];
     int64_t size_b = 0;
 
     if (!(pace > 0))
-        AS_TRY(assay_loop_record_size(loop->module->program, loop->site->loop, at, &size_b, err));
+        AS_TRY(as_loop_record_size(loop->module->program, loop->site->loop, at, &size_b, err));
     *out = size_b <= llabs(at->stride_b);
     return 0;
 }
@@ -107,7 +107,7 @@ static int is_in_order(const struct as_operand_loop *loop, uint32_t stream, doub
 /* Sets the weight of addresses [from, to) of one walk to 0 if they are not in order. */
 static int look_at_walk(const struct as_operand_loop *loop, double period_ns,
                         struct as_sampled_address *from, struct as_sampled_address *to,
-                        double *per_s, struct assay_error *err)
+                        double *per_s, struct as_error *err)
 {
     const double stride_b = (double)loop->streams.at[from->stream].stride_b;
     number_list paces = {0};
@@ -132,16 +132,16 @@ static int look_at_walk(const struct as_operand_loop *loop, double period_ns,
 /* Iterations a second of a walk in order, by samples of one instruction that follow each other. */
 static double pace_at(const struct as_operand_loop *loop, const struct as_tally_operand *operand)
 {
-    const struct assay_code *code = &loop->module->program->code;
+    const struct as_code *code = &loop->module->program->code;
     uint64_t address;
 
     if (operand->place.loop_id != loop->site->loop_id || !(operand->pace_b_s > 0) ||
         operand->forward < 0 || operand->n < MOVES_LEAST ||
-        !assay_catalogue_address(loop->module, operand->place.address, &address))
+        !as_catalogue_address(loop->module, operand->place.address, &address))
         return 0;
     address += (uint64_t)(int64_t)operand->later_b;
     for (size_t i = 0; i < loop->streams.n; i++) {
-        const struct assay_memory_stream *at = &loop->streams.at[i];
+        const struct as_memory_stream *at = &loop->streams.at[i];
         const double forward = at->stride_b > 0 ? operand->forward : 1 - operand->forward;
         if (code->insn[at->insn].address == address && as_stream_walks(at) && forward >= ONE_WAY)
             return operand->pace_b_s / fabs((double)at->stride_b);
@@ -171,7 +171,7 @@ static int by_loop_of_operand(const void *a, const void *b)
 }
 
 int as_loop_operands_new(const struct as_tally *tally, struct as_loop_operands *out,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     *out = (struct as_loop_operands){.n = tally->operand.n};
     out->at = as_malloc_table(out->n + 1, sizeof *out->at);
@@ -193,7 +193,7 @@ void as_loop_operands_free(struct as_loop_operands *list)
 
 /* Addresses [from, to) are of one process, by chunk. A chunk counts once in a sample. */
 static int reach_of(const struct as_sampled_address *from, const struct as_sampled_address *to,
-                    double *reach_b, struct assay_error *err)
+                    double *reach_b, struct as_error *err)
 {
     const struct as_sampled_address *last = NULL;
     place_list place = {0};
@@ -216,7 +216,7 @@ static int reach_of(const struct as_sampled_address *from, const struct as_sampl
 }
 
 static int look_at_walks(const struct as_operand_loop *loop, double period_ns,
-                         as_address_list *list, struct as_sweep *out, struct assay_error *err)
+                         as_address_list *list, struct as_sweep *out, struct as_error *err)
 {
     double per_s = 0;
 
@@ -239,7 +239,7 @@ static int look_at_walks(const struct as_operand_loop *loop, double period_ns,
 
 int as_sweep_of(const struct as_operand_loop *loop, const struct as_loop_operands *operands,
                 uint32_t rate_hz, const as_address_list *address, struct as_sweep *out,
-                struct assay_error *err)
+                struct as_error *err)
 {
     as_address_list list = {0};
     int rc = 0;

@@ -50,31 +50,31 @@ static int add_module(struct as_tally *t, const struct as_tally_module *module, 
          (*out = as_index_next(&t->module_index, &probe)) != AS_INDEX_NONE;) {
         const struct as_tally_module *has = &t->module.at[*out];
         if (has->kind == module->kind && has->process == module->process &&
-            assay_file_same(&has->file, &module->file) && strcmp(has->path, module->path) == 0)
+            as_file_same(&has->file, &module->file) && strcmp(has->path, module->path) == 0)
             return 0;
     }
     *out = (uint32_t)t->module.n;
     AS_TRY(as_vec_push(&t->module, *module));
     struct as_tally_module *made = &t->module.at[*out];
     made->path = as_tally_keep(t, module->path);
-    return made->path ? as_index_add(&t->module_index, hash, *out) : ASSAY_ERR_NOMEM;
+    return made->path ? as_index_add(&t->module_index, hash, *out) : AS_ERR_NOMEM;
 }
 
 static int module_of(struct as_tally_reading *r, uint32_t index, uint32_t process, uint32_t *out)
 {
     size_t n;
-    const struct assay_stream_module *known = &assay_stream_modules(r->stream, &n)[index];
+    const struct as_stream_module *known = &as_stream_modules(r->stream, &n)[index];
     struct as_tally_module module = {
-        .path = known->path, .file = known->file, .kind = known->kind, .process = ASSAY_NONE};
-    if (known->kind == ASSAY_MODULE_ANON)
+        .path = known->path, .file = known->file, .kind = known->kind, .process = AS_NONE};
+    if (known->kind == AS_MODULE_ANON)
         module.process = process;
-    else if (index < r->module.n && r->module.at[index] != ASSAY_NONE) {
+    else if (index < r->module.n && r->module.at[index] != AS_NONE) {
         *out = r->module.at[index];
         return 0;
     }
     AS_TRY(add_module(r->tally, &module, out));
     while (r->module.n <= index)
-        AS_TRY(as_vec_push(&r->module, ASSAY_NONE));
+        AS_TRY(as_vec_push(&r->module, AS_NONE));
     r->module.at[index] = *out;
     return 0;
 }
@@ -83,13 +83,13 @@ static int module_of(struct as_tally_reading *r, uint32_t index, uint32_t proces
 static int set_copied_files(struct as_tally_reading *r)
 {
     size_t n;
-    const struct assay_stream_module *known = assay_stream_modules(r->stream, &n);
+    const struct as_stream_module *known = as_stream_modules(r->stream, &n);
     for (size_t i = 0; i < r->module.n && i < n; i++) {
-        if (!known[i].kept || r->module.at[i] == ASSAY_NONE)
+        if (!known[i].kept || r->module.at[i] == AS_NONE)
             continue;
         struct as_tally_module *module = &r->tally->module.at[r->module.at[i]];
         if (!module->kept && !(module->kept = as_tally_keep(r->tally, known[i].kept)))
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
     }
     return 0;
 }
@@ -100,7 +100,7 @@ static int add_python(struct as_tally_reading *r, const char *text)
     char *address, *name;
     const unsigned long module = strtoul(text, &address, 10);
     const uint64_t at = strtoull(address, &name, 16);
-    if (*name != ' ' || !name[1] || module >= r->module.n || r->module.at[module] == ASSAY_NONE)
+    if (*name != ' ' || !name[1] || module >= r->module.n || r->module.at[module] == AS_NONE)
         return 0; /* the module has no samples, or the text is damaged */
     const struct as_tally_python python = {r->module.at[module], at, name + 1};
     return as_vec_push(&r->tally->python, python);
@@ -149,7 +149,7 @@ static int add_node(struct as_tally *t, const struct as_tally_node *node, uint32
 static int private_node(struct as_tally_reading *r, uint32_t index, uint32_t process, uint32_t *out)
 {
     size_t n;
-    const struct assay_stream_node from = assay_stream_nodes(r->stream, &n)[index];
+    const struct as_stream_node from = as_stream_nodes(r->stream, &n)[index];
     const uint64_t hash = as_hash_mix(index, process);
     struct as_tally_node node = {.address = from.address};
     uint32_t row;
@@ -174,16 +174,16 @@ static int private_node(struct as_tally_reading *r, uint32_t index, uint32_t pro
 static int add_stream_nodes(struct as_tally_reading *r)
 {
     size_t n, module_n;
-    const struct assay_stream_node *known = assay_stream_nodes(r->stream, &n);
-    const struct assay_stream_module *module = assay_stream_modules(r->stream, &module_n);
+    const struct as_stream_node *known = as_stream_nodes(r->stream, &n);
+    const struct as_stream_module *module = as_stream_modules(r->stream, &module_n);
     for (size_t i = r->node.n; i < n; i++) {
         const bool is_private = i && (r->is_private.at[known[i].parent] ||
-                                      module[known[i].module].kind == ASSAY_MODULE_ANON);
+                                      module[known[i].module].kind == AS_MODULE_ANON);
         uint32_t result = 0;
         if (i && !is_private) {
             struct as_tally_node node = {.parent = r->node.at[known[i].parent],
                                          .address = known[i].address};
-            AS_TRY(module_of(r, known[i].module, ASSAY_NONE, &node.module));
+            AS_TRY(module_of(r, known[i].module, AS_NONE, &node.module));
             AS_TRY(add_node(r->tally, &node, &result));
         }
         AS_TRY(as_vec_push(&r->node, result));
@@ -192,7 +192,7 @@ static int add_stream_nodes(struct as_tally_reading *r)
     return 0;
 }
 
-static int tally_sample(struct as_tally_reading *r, const struct assay_stream_record *record,
+static int tally_sample(struct as_tally_reading *r, const struct as_stream_record *record,
                         int64_t at)
 {
     struct as_tally *t = r->tally;
@@ -210,15 +210,15 @@ static int tally_sample(struct as_tally_reading *r, const struct assay_stream_re
         return 0;
     }
     t->running_n++;
-    t->cut_n += record->end == ASSAY_STACK_CUT;
-    t->broken_n += record->end == ASSAY_STACK_BROKEN;
-    t->switched_n += record->end == ASSAY_STACK_SWITCHED;
+    t->cut_n += record->end == AS_STACK_CUT;
+    t->broken_n += record->end == AS_STACK_BROKEN;
+    t->switched_n += record->end == AS_STACK_SWITCHED;
     thread->n++;
     t->process.at[thread->process].n++;
     as_tally_seen_on(r, thread, record->cpu);
     AS_TRY(as_tally_count_cpu(r, thread, record->cpu));
     const uint64_t ns = r->sample_ns ? r->sample_ns : record->period;
-    const bool in_kernel = t->module.at[t->node.at[node].module].kind == ASSAY_MODULE_KERNEL;
+    const bool in_kernel = t->module.at[t->node.at[node].module].kind == AS_MODULE_KERNEL;
     as_levels_add(&t->levels, index, in_kernel ? AS_LEVEL_KERNEL : AS_LEVEL_USER,
                   at - (int64_t)(ns < (uint64_t)at ? ns : (uint64_t)at), at);
     return as_tally_add_sum(t, index, node, false, 1, as_tally_add_within(&t->sum_ns, (int64_t)ns));
@@ -227,7 +227,7 @@ static int tally_sample(struct as_tally_reading *r, const struct assay_stream_re
 /* ---- Facts --------------------------------------------------------------------------------- */
 
 /* Returns the latest thread with this pid and tid, which may have ended; NULL if there is none. */
-static struct as_tally_thread *latest_of(struct as_tally *t, struct assay_stream_thread who)
+static struct as_tally_thread *latest_of(struct as_tally *t, struct as_stream_thread who)
 {
     for (size_t i = t->thread.n; i-- > 0;) {
         struct as_tally_thread *thread = &t->thread.at[i];
@@ -238,14 +238,13 @@ static struct as_tally_thread *latest_of(struct as_tally *t, struct assay_stream
 }
 
 /* Stores a time of the kernel's account of a thread: its run delay or its CPU time. */
-static void tally_thread_account(struct as_tally_reading *r,
-                                 const struct assay_stream_record *record)
+static void tally_thread_account(struct as_tally_reading *r, const struct as_stream_record *record)
 {
     size_t n;
-    const bool runs = record->thread < r->thread.n && r->thread.at[record->thread] != ASSAY_NONE;
+    const bool runs = record->thread < r->thread.n && r->thread.at[record->thread] != AS_NONE;
     struct as_tally_thread *thread =
         runs ? &r->tally->thread.at[r->thread.at[record->thread]]
-             : latest_of(r->tally, assay_stream_threads(r->stream, &n)[record->thread]);
+             : latest_of(r->tally, as_stream_threads(r->stream, &n)[record->thread]);
     const int64_t time_ns = strtoll(record->value, NULL, 10);
     if (!thread)
         return;
@@ -255,15 +254,15 @@ static void tally_thread_account(struct as_tally_reading *r,
 }
 
 /* Stores the early run delay of the first thread, which may have no earlier record. */
-static void tally_start_delay(struct as_tally_reading *r, const struct assay_stream_record *record,
+static void tally_start_delay(struct as_tally_reading *r, const struct as_stream_record *record,
                               int64_t at)
 {
     size_t n;
-    const struct assay_stream_thread who = assay_stream_threads(r->stream, &n)[record->thread];
+    const struct as_stream_thread who = as_stream_threads(r->stream, &n)[record->thread];
     const int64_t delay_ns = strtoll(record->value, NULL, 10);
     if (delay_ns < 0 || delay_ns >= INT64_C(1) << 52)
         return;
-    if (record->thread < r->thread.n && r->thread.at[record->thread] != ASSAY_NONE) {
+    if (record->thread < r->thread.n && r->thread.at[record->thread] != AS_NONE) {
         struct as_tally_thread *thread = &r->tally->thread.at[r->thread.at[record->thread]];
         thread->early_delay_ns = delay_ns;
         thread->early_at_ns = at;
@@ -279,7 +278,7 @@ static int tally_operand(struct as_tally_reading *r, const char *text, uint32_t 
 {
     size_t n;
     struct as_tally_operand operand;
-    assay_stream_modules(r->stream, &n);
+    as_stream_modules(r->stream, &n);
     if (as_operand_read(text, &operand) < 0 || operand.place.module >= n)
         return 0;
     AS_TRY(module_of(r, operand.place.module, process, &operand.place.module));
@@ -305,7 +304,7 @@ static int add_draws(struct as_arena *arena, struct as_tally_registers *to,
     struct as_tally_draw *all =
         as_arena_array(arena, struct as_tally_draw, (size_t)to->draws + from->draws + 1);
     if (!all)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     if (to->draws)
         memcpy(all, to->draw, to->draws * sizeof *all);
     if (from->draws)
@@ -321,7 +320,7 @@ static int tally_register_values(struct as_tally_reading *r, const char *text, u
     size_t n;
     struct as_tally_registers registers;
     struct as_arena *arena = &r->tally->arena;
-    assay_stream_modules(r->stream, &n);
+    as_stream_modules(r->stream, &n);
     if ((draws ? as_drawn_read(arena, text, &registers)
                : as_registers_read(arena, text, &registers)) < 0 ||
         registers.place.module >= n)
@@ -351,13 +350,13 @@ static int parse_site(struct as_tally_reading *r, const char *text, uint32_t pro
 {
     size_t n;
     struct as_tally_site site;
-    assay_stream_modules(r->stream, &n);
+    as_stream_modules(r->stream, &n);
     if (as_site_read(&r->tally->arena, text, &site) < 0)
         return 0;
     struct as_tally_frame *frame =
         as_arena_array(&r->tally->arena, struct as_tally_frame, (size_t)site.frame_n + 1);
     if (!frame)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t i = 0; i < site.frame_n; i++) {
         frame[i].address = site.frame[i].address;
         if (site.frame[i].module >= n)
@@ -379,12 +378,12 @@ static int parse_block(struct as_tally_reading *r, const char *text, uint32_t pr
     return as_vec_push(&r->tally->block, block);
 }
 
-static int tally_process_fact(struct as_tally_reading *r, const struct assay_stream_record *record,
+static int tally_process_fact(struct as_tally_reading *r, const struct as_stream_record *record,
                               int64_t at)
 {
     uint32_t index;
     size_t n;
-    const uint32_t pid = assay_stream_threads(r->stream, &n)[record->thread].pid;
+    const uint32_t pid = as_stream_threads(r->stream, &n)[record->thread].pid;
     if (strcmp(record->text, "run_delay_ns") == 0 || strcmp(record->text, "ran_ns") == 0) {
         tally_thread_account(r, record);
         return 0;
@@ -412,7 +411,7 @@ static int tally_process_fact(struct as_tally_reading *r, const struct assay_str
     struct as_tally_process *process = &r->tally->process.at[index];
     const char *value = as_tally_keep(r->tally, record->value);
     if (!value)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     if (strcmp(record->text, "exe") == 0)
         process->exe = value;
     else if (strcmp(record->text, "command") == 0)
@@ -433,18 +432,17 @@ static int tally_process_fact(struct as_tally_reading *r, const struct assay_str
 }
 
 /* Handles a mapping. The first file that a program maps is the program itself. */
-static int tally_map(struct as_tally_reading *r, const struct assay_stream_record *record,
-                     int64_t at)
+static int tally_map(struct as_tally_reading *r, const struct as_stream_record *record, int64_t at)
 {
     uint32_t index;
     size_t n;
-    const struct assay_stream_module *module = &assay_stream_modules(r->stream, &n)[record->module];
+    const struct as_stream_module *module = &as_stream_modules(r->stream, &n)[record->module];
     AS_TRY(as_tally_thread_of(r, record->thread, at, &index));
     struct as_tally_process *process = &r->tally->process.at[r->tally->thread.at[index].process];
-    if (process->exe || module->kind != ASSAY_MODULE_FILE)
+    if (process->exe || module->kind != AS_MODULE_FILE)
         return 0;
     process->exe = as_tally_keep(r->tally, module->path);
-    return process->exe ? 0 : ASSAY_ERR_NOMEM;
+    return process->exe ? 0 : AS_ERR_NOMEM;
 }
 
 /* Returns the offset from the clock of a stream to that of its run; 0 if one of them is invalid. */
@@ -456,14 +454,14 @@ static int64_t between(int64_t clock_ns, int64_t run_start_ns)
                : 0;
 }
 
-static int tally_info(struct as_tally_reading *r, const struct assay_stream_record *record,
+static int tally_info(struct as_tally_reading *r, const struct as_stream_record *record,
                       int64_t run_start_ns)
 {
     struct as_tally_stream *stream = &r->tally->stream.at[r->number];
     const char *name = as_tally_keep(r->tally, record->text),
                *value = as_tally_keep(r->tally, record->value);
     if (!name || !value)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     if (strcmp(name, "event") == 0)
         stream->event = value;
     else if (strcmp(name, "reason") == 0)
@@ -492,14 +490,13 @@ static int tally_info(struct as_tally_reading *r, const struct assay_stream_reco
 
 /* Counts lost records. Their record comes late, so the thread may have ended; no new one is added.
  */
-static int tally_lost(struct as_tally_reading *r, const struct assay_stream_record *record,
-                      int64_t at)
+static int tally_lost(struct as_tally_reading *r, const struct as_stream_record *record, int64_t at)
 {
     struct as_tally *t = r->tally;
     size_t n;
     uint32_t index;
-    const struct assay_stream_thread who = assay_stream_threads(r->stream, &n)[record->thread];
-    const bool runs = record->thread < r->thread.n && r->thread.at[record->thread] != ASSAY_NONE;
+    const struct as_stream_thread who = as_stream_threads(r->stream, &n)[record->thread];
+    const bool runs = record->thread < r->thread.n && r->thread.at[record->thread] != AS_NONE;
     struct as_tally_thread *ended = runs ? NULL : latest_of(t, who);
     if (ended) {
         ended->lost_n += as_tally_add_within(&t->lost_n, (int64_t)record->lost);
@@ -510,27 +507,27 @@ static int tally_lost(struct as_tally_reading *r, const struct assay_stream_reco
     return 0;
 }
 
-static int tally_stream_record(struct as_tally_reading *r, const struct assay_stream_record *record,
+static int tally_stream_record(struct as_tally_reading *r, const struct as_stream_record *record,
                                int64_t run_start_ns)
 {
     int64_t at;
     uint32_t index;
-    if (record->kind == ASSAY_STREAM_INFO)
+    if (record->kind == AS_STREAM_INFO)
         return tally_info(r, record, run_start_ns);
     at = run_time(r, record->time_ns);
     r->last_ns = at > r->last_ns ? at : r->last_ns;
     switch (record->kind) {
-    case ASSAY_STREAM_SAMPLE:
+    case AS_STREAM_SAMPLE:
         return tally_sample(r, record, at);
-    case ASSAY_STREAM_FORK:
+    case AS_STREAM_FORK:
         return as_tally_on_fork(r, record, at);
-    case ASSAY_STREAM_SWITCH:
+    case AS_STREAM_SWITCH:
         return as_tally_on_switch(r, record, at);
-    case ASSAY_STREAM_PROCESS:
+    case AS_STREAM_PROCESS:
         return tally_process_fact(r, record, at);
-    case ASSAY_STREAM_MAP:
+    case AS_STREAM_MAP:
         return tally_map(r, record, at);
-    case ASSAY_STREAM_COMM:
+    case AS_STREAM_COMM:
         AS_TRY(as_tally_thread_of(r, record->thread, at, &index));
         if (record->out) { /* the process executes another program */
             struct as_tally_process *process =
@@ -538,14 +535,14 @@ static int tally_stream_record(struct as_tally_reading *r, const struct assay_st
             process->exe = process->command = NULL;
         }
         r->tally->thread.at[index].name = as_tally_keep(r->tally, record->text);
-        return r->tally->thread.at[index].name ? 0 : ASSAY_ERR_NOMEM;
-    case ASSAY_STREAM_LOST:
+        return r->tally->thread.at[index].name ? 0 : AS_ERR_NOMEM;
+    case AS_STREAM_LOST:
         return tally_lost(r, record, at);
-    case ASSAY_STREAM_EXIT:
+    case AS_STREAM_EXIT:
         AS_TRY(as_tally_thread_of(r, record->thread, at, &index));
         AS_TRY(as_tally_stop_waiting(r->tally, index, at));
         as_tally_end_thread(r->tally, index, at);
-        r->thread.at[record->thread] = ASSAY_NONE;
+        r->thread.at[record->thread] = AS_NONE;
         return 0;
     default:
         return 0;
@@ -562,7 +559,7 @@ int as_tally_init(struct as_tally *tally)
     AS_TRY(as_vec_push(&tally->node, (struct as_tally_node){0}));
     uint32_t none;
     const struct as_tally_module unknown = {
-        .path = "", .kind = ASSAY_MODULE_UNKNOWN, .process = ASSAY_NONE};
+        .path = "", .kind = AS_MODULE_UNKNOWN, .process = AS_NONE};
     return add_module(tally, &unknown, &none);
 }
 
@@ -591,11 +588,11 @@ void as_tally_fini(struct as_tally *tally)
     as_arena_fini(&tally->arena);
 }
 
-static int read_all(struct as_tally_reading *r, int64_t run_start_ns, struct assay_error *err)
+static int read_all(struct as_tally_reading *r, int64_t run_start_ns, struct as_error *err)
 {
-    struct assay_stream_record record;
+    struct as_stream_record record;
     int rc;
-    while ((rc = assay_stream_next(r->stream, &record, err)) > 0)
+    while ((rc = as_stream_next(r->stream, &record, err)) > 0)
         if (tally_stream_record(r, &record, run_start_ns) < 0)
             return as_error_nomem(err, "the samples of a run");
     return rc;
@@ -605,7 +602,7 @@ static int read_all(struct as_tally_reading *r, int64_t run_start_ns, struct ass
 static int end_all(struct as_tally_reading *r)
 {
     as_vec_foreach (&r->thread, index) {
-        if (*index == ASSAY_NONE)
+        if (*index == AS_NONE)
             continue;
         AS_TRY(as_tally_stop_waiting(r->tally, *index, r->last_ns));
         as_tally_stop_queueing(r->tally, &r->tally->thread.at[*index], r->last_ns);
@@ -619,7 +616,7 @@ static int end_all(struct as_tally_reading *r)
 }
 
 int as_tally_add(struct as_tally *tally, const char *path, const char *name, int64_t run_start_ns,
-                 struct assay_error *err)
+                 struct as_error *err)
 {
     struct as_tally_reading r = {.tally = tally, .number = (uint32_t)tally->stream.n};
     const struct as_tally_stream stream = {.name = as_tally_keep(tally, name)};
@@ -628,19 +625,19 @@ int as_tally_add(struct as_tally *tally, const char *path, const char *name, int
     if (!stream.name || as_vec_push(&tally->stream, stream) < 0)
         rc = as_error_nomem(err, path);
     if (rc == 0)
-        rc = assay_stream_open(path, &r.stream, err);
+        rc = as_stream_open(path, &r.stream, err);
     if (rc == 0)
         rc = read_all(&r, run_start_ns, err);
     if (rc == 0 && (end_all(&r) < 0 || set_copied_files(&r) < 0 || add_pythons(&r) < 0))
         rc = as_error_nomem(err, path);
     if (r.stream) {
         struct as_tally_stream *made = &tally->stream.at[r.number];
-        made->truncated = assay_stream_truncated(r.stream);
-        made->damaged = assay_stream_reading(r.stream).damaged;
-        made->counts = *assay_stream_counts(r.stream, &made->dropped);
+        made->truncated = as_stream_truncated(r.stream);
+        made->damaged = as_stream_reading(r.stream).damaged;
+        made->counts = *as_stream_counts(r.stream, &made->dropped);
         made->has_numa = r.numa.node.n > 0;
     }
-    assay_stream_close(&r.stream);
+    as_stream_close(&r.stream);
     as_map_u64_fini(&r.process);
     as_vec_fini(&r.numa.node);
     as_vec_fini(&r.thread);

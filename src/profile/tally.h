@@ -22,8 +22,8 @@
 struct as_tally_module {
     const char *path;
     const char *kept; /* copy in the directory of the run, or NULL */
-    struct assay_file_identity file;
-    uint8_t kind;     /* assay_module_kind */
+    struct as_file_identity file;
+    uint8_t kind;     /* as_module_kind */
     uint32_t process; /* kind ANON: process of its addresses */
     uint64_t n;       /* running samples in it or in its callees */
 };
@@ -31,7 +31,7 @@ struct as_tally_module {
 struct as_tally_process {
     const char *exe, *command, *root;
     uint32_t stream;
-    uint32_t parent; /* ASSAY_NONE: a process outside of this run */
+    uint32_t parent; /* AS_NONE: a process outside of this run */
     uint32_t pid, parent_pid, ns_pid;
     int64_t rank; /* -1: none */
     const char *launcher;
@@ -74,7 +74,7 @@ struct as_tally_thread {
 struct as_tally_node {
     uint32_t parent; /* number of its caller, lower than its own; 0: outermost */
     uint32_t module;
-    uint64_t address; /* as in assay_stream_node */
+    uint64_t address; /* as in as_stream_node */
 };
 
 struct as_tally_sum {
@@ -88,7 +88,7 @@ struct as_tally_stream {
     const char *event, *reason, *stacks;
     bool kernel, truncated, has_numa;
     uint32_t rate_hz;
-    struct assay_sample_counts counts;
+    struct as_sample_counts counts;
     uint64_t dropped;
     uint64_t damaged; /* parts that could not be read */
 };
@@ -167,7 +167,7 @@ struct as_tally_site {
 /* A block of memory of a process. */
 struct as_tally_block {
     uint32_t process, stream;
-    uint32_t site; /* its number in the stream; ASSAY_NONE = unknown */
+    uint32_t site; /* its number in the stream; AS_NONE = unknown */
     bool mapped;   /* made by mmap(2) */
     uint64_t start, end;
     uint64_t born_ns, died_ns; /* life time [born_ns, died_ns), by the clock of the draws */
@@ -176,7 +176,7 @@ struct as_tally_block {
 /* A Python function. Its module is its source file. */
 struct as_tally_python {
     uint32_t module;
-    uint64_t address; /* ASSAY_PYTHON_FUNCTION */
+    uint64_t address; /* AS_PYTHON_FUNCTION */
     const char *name;
 };
 
@@ -211,9 +211,9 @@ int as_tally_init(struct as_tally *tally);
 void as_tally_fini(struct as_tally *tally);
 
 /* Adds the stream at `path`. `run_start_ns` is the start of the run since 1970. Errors: those of
- * assay_stream_open, NOMEM. */
+ * as_stream_open, NOMEM. */
 int as_tally_add(struct as_tally *tally, const char *path, const char *name, int64_t run_start_ns,
-                 struct assay_error *err);
+                 struct as_error *err);
 
 /* An operand as the recording has it, its module still the stream's; below 0: it is none. */
 int as_operand_read(const char *text, struct as_tally_operand *out);
@@ -230,6 +230,6 @@ int as_block_read(const char *text, struct as_tally_block *out);
 
 /* Completes the tally after the last stream. Ends open intervals, and counts the samples of
  * modules. Wait time without samples goes to the sampled places of its thread. Errors: NOMEM. */
-int as_tally_end(struct as_tally *tally, struct assay_error *err);
+int as_tally_end(struct as_tally *tally, struct as_error *err);
 
 #endif

@@ -82,7 +82,7 @@ static void settle_queueing(struct as_tally_thread *thread)
     }
 }
 
-int as_tally_end(struct as_tally *tally, struct assay_error *err)
+int as_tally_end(struct as_tally *tally, struct as_error *err)
 {
     if (tally->levels.failed)
         return as_error_nomem(err, "what threads did over time");

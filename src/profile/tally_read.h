@@ -11,10 +11,10 @@ struct as_tally_private {
 };
 
 /* A stream that is being read. Its lists map numbers of the stream to numbers of the tally;
- * ASSAY_NONE = none yet. */
+ * AS_NONE = none yet. */
 struct as_tally_reading {
     struct as_tally *tally;
-    struct assay_stream *stream;
+    struct as_stream *stream;
     uint32_t number;
     int64_t offset_ns;  /* added to times of the stream to get times of the run */
     uint64_t sample_ns; /* time of one sample; 0 = its period is the time */
@@ -54,10 +54,9 @@ int as_tally_add_sum(struct as_tally *t, uint32_t thread, uint32_t node, bool bl
  */
 int as_tally_process_of(struct as_tally_reading *r, uint32_t pid, int64_t at, uint32_t *out);
 int as_tally_thread_of(struct as_tally_reading *r, uint32_t index, int64_t at, uint32_t *out);
-int as_tally_on_fork(struct as_tally_reading *r, const struct assay_stream_record *record,
-                     int64_t at);
+int as_tally_on_fork(struct as_tally_reading *r, const struct as_stream_record *record, int64_t at);
 
-int as_tally_on_switch(struct as_tally_reading *r, const struct assay_stream_record *record,
+int as_tally_on_switch(struct as_tally_reading *r, const struct as_stream_record *record,
                        int64_t at);
 void as_tally_stop_queueing(struct as_tally *t, struct as_tally_thread *thread, int64_t at);
 int as_tally_stop_waiting(struct as_tally *t, uint32_t index, int64_t at);

@@ -5,7 +5,7 @@
  */
 #include "profile/tally_read.h"
 
-_Static_assert(ASSAY_NONE == AS_INDEX_NONE, "one word for both");
+_Static_assert(AS_NONE == AS_INDEX_NONE, "one word for both");
 
 static bool is_sum_of(const struct as_tally_sum *sum, uint32_t thread, uint32_t node, bool blocked)
 {
@@ -28,12 +28,12 @@ static int index_sums(struct as_tally *t)
     return 0;
 }
 
-/* Sets *row to an existing sum, or to ASSAY_NONE. In most cases it is the last sum of the node, or
+/* Sets *row to an existing sum, or to AS_NONE. In most cases it is the last sum of the node, or
  * the node has none. The index is rarely used. */
 static int find_sum(struct as_tally *t, uint32_t thread, uint32_t node, bool blocked, uint32_t *row)
 {
     *row = t->last_sum.at[node];
-    if (*row == ASSAY_NONE || is_sum_of(&t->sum.at[*row], thread, node, blocked))
+    if (*row == AS_NONE || is_sum_of(&t->sum.at[*row], thread, node, blocked))
         return 0;
     AS_TRY(index_sums(t));
     const uint64_t hash = hash_of_sum(thread, node, blocked);
@@ -49,9 +49,9 @@ int as_tally_add_sum(struct as_tally *t, uint32_t thread, uint32_t node, bool bl
 {
     uint32_t row;
     while (t->last_sum.n <= node)
-        AS_TRY(as_vec_push(&t->last_sum, ASSAY_NONE));
+        AS_TRY(as_vec_push(&t->last_sum, AS_NONE));
     AS_TRY(find_sum(t, thread, node, blocked, &row));
-    if (row == ASSAY_NONE) {
+    if (row == AS_NONE) {
         row = (uint32_t)t->sum.n;
         AS_TRY(as_vec_push(&t->sum, (struct as_tally_sum){thread, node, blocked, 0, 0}));
     }

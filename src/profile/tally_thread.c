@@ -30,13 +30,13 @@ static int new_process(struct as_tally_reading *r, uint32_t pid, uint32_t parent
 int as_tally_process_of(struct as_tally_reading *r, uint32_t pid, int64_t at, uint32_t *out)
 {
     *out = as_map_u64_get(&r->process, pid);
-    return *out == AS_MAP_NONE ? new_process(r, pid, ASSAY_NONE, 0, at, out) : 0;
+    return *out == AS_MAP_NONE ? new_process(r, pid, AS_NONE, 0, at, out) : 0;
 }
 
 static int new_thread(struct as_tally_reading *r, uint32_t index, uint32_t process, int64_t at)
 {
     size_t n;
-    const struct assay_stream_thread *known = assay_stream_threads(r->stream, &n);
+    const struct as_stream_thread *known = as_stream_threads(r->stream, &n);
     const bool is_first =
         r->early.pid && known[index].pid == r->early.pid && known[index].tid == r->early.pid;
     const struct as_tally_thread thread = {.process = process,
@@ -44,7 +44,7 @@ static int new_thread(struct as_tally_reading *r, uint32_t index, uint32_t proce
                                            .start_ns = at,
                                            .end_ns = -1,
                                            .cpu_ns = -1,
-                                           .last_cpu = ASSAY_NONE,
+                                           .last_cpu = AS_NONE,
                                            .on_ns = -1,
                                            .off_ns = -1,
                                            .queued_ns = -1,
@@ -55,7 +55,7 @@ static int new_thread(struct as_tally_reading *r, uint32_t index, uint32_t proce
     if (is_first)
         r->early.pid = 0; /* a later thread with this number is a different one */
     while (r->thread.n < n)
-        AS_TRY(as_vec_push(&r->thread, ASSAY_NONE));
+        AS_TRY(as_vec_push(&r->thread, AS_NONE));
     r->thread.at[index] = (uint32_t)r->tally->thread.n;
     return as_vec_push(&r->tally->thread, thread);
 }
@@ -63,10 +63,10 @@ static int new_thread(struct as_tally_reading *r, uint32_t index, uint32_t proce
 /* Finds the running incarnation of a thread of the stream, and adds it if it is new. */
 int as_tally_thread_of(struct as_tally_reading *r, uint32_t index, int64_t at, uint32_t *out)
 {
-    if (index >= r->thread.n || r->thread.at[index] == ASSAY_NONE) {
+    if (index >= r->thread.n || r->thread.at[index] == AS_NONE) {
         size_t n;
         uint32_t process;
-        const struct assay_stream_thread *known = assay_stream_threads(r->stream, &n);
+        const struct as_stream_thread *known = as_stream_threads(r->stream, &n);
         AS_TRY(as_tally_process_of(r, known[index].pid, at, &process));
         AS_TRY(new_thread(r, index, process, at));
     }
@@ -74,11 +74,10 @@ int as_tally_thread_of(struct as_tally_reading *r, uint32_t index, int64_t at, u
     return 0;
 }
 
-int as_tally_on_fork(struct as_tally_reading *r, const struct assay_stream_record *record,
-                     int64_t at)
+int as_tally_on_fork(struct as_tally_reading *r, const struct as_stream_record *record, int64_t at)
 {
     size_t n;
-    const struct assay_stream_thread child = assay_stream_threads(r->stream, &n)[record->thread];
+    const struct as_stream_thread child = as_stream_threads(r->stream, &n)[record->thread];
     uint32_t parent, process;
     AS_TRY(as_tally_thread_of(r, record->parent, at, &parent));
     const struct as_tally_thread from = r->tally->thread.at[parent];
@@ -160,7 +159,7 @@ int as_tally_stop_waiting(struct as_tally *t, uint32_t index, int64_t at)
 void as_tally_seen_on(const struct as_tally_reading *r, struct as_tally_thread *thread,
                       uint32_t cpu)
 {
-    if (thread->last_cpu != ASSAY_NONE && thread->last_cpu != cpu) {
+    if (thread->last_cpu != AS_NONE && thread->last_cpu != cpu) {
         thread->migration_n++;
         thread->numa_migration_n +=
             as_numa_of(&r->numa, cpu) != as_numa_of(&r->numa, thread->last_cpu);
@@ -175,16 +174,16 @@ static int set_cpu_thread(struct as_tally_reading *r, uint32_t index, uint32_t c
     if (cpu >= CPUS_MOST)
         return 0;
     while (r->on_cpu.n <= cpu)
-        AS_TRY(as_vec_push(&r->on_cpu, ASSAY_NONE));
+        AS_TRY(as_vec_push(&r->on_cpu, AS_NONE));
     const uint32_t before = r->on_cpu.at[cpu];
     r->on_cpu.at[cpu] = index;
-    if (before == ASSAY_NONE || before == index || r->tally->thread.at[before].last_cpu != cpu)
+    if (before == AS_NONE || before == index || r->tally->thread.at[before].last_cpu != cpu)
         return 0;
     stop_running(r->tally, &r->tally->thread.at[before], at);
     return 0;
 }
 
-int as_tally_on_switch(struct as_tally_reading *r, const struct assay_stream_record *record,
+int as_tally_on_switch(struct as_tally_reading *r, const struct as_stream_record *record,
                        int64_t at)
 {
     uint32_t index;

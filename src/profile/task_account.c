@@ -96,14 +96,13 @@ static bool has_our_variables(uint32_t pid)
 static void explain_missing_timers(struct as_ledger_process *process)
 {
     char path[64];
-    struct assay_error why;
+    struct as_error why;
     snprintf(path, sizeof path, "/proc/%" PRIu32 "/exe", process->pid);
     if (is_other_root(process->pid))
         snprintf(process->why, sizeof process->why,
                  "has another root directory (chroot) without the agent library; permit perf "
                  "events");
-    else if (assay_timer_sampler_check(path, &why) < 0 &&
-             strncmp(why.text, path, strlen(path)) == 0)
+    else if (as_timer_sampler_check(path, &why) < 0 && strncmp(why.text, path, strlen(path)) == 0)
         snprintf(process->why, sizeof process->why, "%s", why.text + strlen(path) + 2);
     else if (!has_our_variables(process->pid))
         snprintf(process->why, sizeof process->why,
@@ -278,12 +277,12 @@ static int by_cpu_time(const void *a, const void *b)
     return x->cpu_ns != y->cpu_ns ? (x->cpu_ns > y->cpu_ns ? -1 : 1) : 0;
 }
 
-static int record_account_number(struct assay_recorder *recorder, const char *name, uint64_t value,
-                                 struct assay_error *err)
+static int record_account_number(struct as_recorder *recorder, const char *name, uint64_t value,
+                                 struct as_error *err)
 {
     char text[32];
     snprintf(text, sizeof text, "%" PRIu64, value);
-    return assay_recorder_info(recorder, name, text, err);
+    return as_recorder_info(recorder, name, text, err);
 }
 
 /* Returns true for a daemon that MPI starts for a rank without mpirun. Such daemons do not compute,
@@ -310,8 +309,8 @@ static uint64_t count_living(const struct as_ledger *ledger)
     return n;
 }
 
-int as_ledger_write(struct as_ledger *ledger, const struct assay_launch_outcome *outcome,
-                    struct assay_recorder *recorder, struct assay_error *err)
+int as_ledger_write(struct as_ledger *ledger, const struct as_launch_outcome *outcome,
+                    struct as_recorder *recorder, struct as_error *err)
 {
     char text[512];
     uint64_t all_ns = ledger->gone_ns, told = 0;
@@ -324,7 +323,7 @@ int as_ledger_write(struct as_ledger *ledger, const struct assay_launch_outcome 
     if (ledger->pages.memory_b) {
         snprintf(text, sizeof text, "%" PRIu64 " %" PRIu64, ledger->pages.memory_b,
                  ledger->pages.huge_b);
-        AS_TRY(assay_recorder_info(recorder, "memory_pages", text, err));
+        AS_TRY(as_recorder_info(recorder, "memory_pages", text, err));
     }
     if (outcome->over && count_living(ledger))
         AS_TRY(record_account_number(recorder, "outlived_n", count_living(ledger), err));
@@ -336,7 +335,7 @@ int as_ledger_write(struct as_ledger *ledger, const struct assay_launch_outcome 
             continue;
         snprintf(text, sizeof text, "%" PRIu32 " %" PRIu64 " %s\t%s", process->pid, process->cpu_ns,
                  process->name, process->why);
-        AS_TRY(assay_recorder_info(recorder, "process_cpu", text, err));
+        AS_TRY(as_recorder_info(recorder, "process_cpu", text, err));
     }
     /* The account at the end misses children without a wait, and exists only if the command has
      * ended. */

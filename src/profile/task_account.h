@@ -39,8 +39,8 @@ void as_ledger_begin(struct as_ledger *ledger, pid_t pid, bool is_timed, int64_t
 void as_ledger_look(struct as_ledger *ledger, int64_t now_ns);
 /* Writes the account as facts on the recording (doc/internals/sample.md). Errors: those of the
  * recorder. */
-int as_ledger_write(struct as_ledger *ledger, const struct assay_launch_outcome *outcome,
-                    struct assay_recorder *recorder, struct assay_error *err);
+int as_ledger_write(struct as_ledger *ledger, const struct as_launch_outcome *outcome,
+                    struct as_recorder *recorder, struct as_error *err);
 void as_ledger_end(struct as_ledger *ledger);
 
 #endif

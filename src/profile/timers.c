@@ -22,30 +22,30 @@ const char *as_collection_place(void)
 
 /* Makes a directory on a local disk where the program's user can write. The experiment may be on a
  * network file system. */
-static int make_directory(struct as_timers *timers, struct assay_error *err)
+static int make_directory(struct as_timers *timers, struct as_error *err)
 {
     const char *place = as_collection_place();
     snprintf(timers->directory, sizeof timers->directory, "%s/" AS_TIMERS_PREFIX "XXXXXX", place);
     if (mkdtemp(timers->directory))
         return 0;
     timers->directory[0] = 0;
-    return as_error_set(err, ASSAY_ERR_IO,
+    return as_error_set(err, AS_ERR_IO,
                         "%s: no directory for timers can be created there: %s; set TMPDIR to a "
                         "writable directory",
                         place, strerror(errno));
 }
 
-int as_timers_open(const struct as_collection *all, const struct assay_error *why,
-                   struct as_timers *out, struct assay_error *err)
+int as_timers_open(const struct as_collection *all, const struct as_error *why,
+                   struct as_timers *out, struct as_error *err)
 {
     AS_TRY(make_directory(out, err));
-    return assay_timer_sampler_open(out->directory, &all->request->sampling, why ? why->text : NULL,
-                                    &out->sampler, err);
+    return as_timer_sampler_open(out->directory, &all->request->sampling, why ? why->text : NULL,
+                                 &out->sampler, err);
 }
 
 void as_timers_close(struct as_timers *timers)
 {
-    assay_timer_sampler_close(&timers->sampler);
+    as_timer_sampler_close(&timers->sampler);
     if (timers->directory[0])
         rmdir(timers->directory);
 }
@@ -88,19 +88,19 @@ static const char *path_of(const struct as_collection *all)
 }
 
 int as_timers_write_python(const struct as_timers *timers, const struct as_collection *all,
-                           bool is_beside, struct assay_error *err)
+                           bool is_beside, struct as_error *err)
 {
-    const struct assay_timer_facts *facts = assay_timer_sampler_facts(timers->sampler);
+    const struct as_timer_facts *facts = as_timer_sampler_facts(timers->sampler);
     char text[256];
     const bool is_named = strncmp(as_path_last(path_of(all)), "python", 6) == 0;
     if (facts->python_other)
-        AS_TRY(assay_recorder_info(all->recorder, "python_other", facts->python_version, err));
+        AS_TRY(as_recorder_info(all->recorder, "python_other", facts->python_version, err));
     if (facts->python_strange)
-        AS_TRY(assay_recorder_info(all->recorder, "python_strange", facts->python_version, err));
+        AS_TRY(as_recorder_info(all->recorder, "python_strange", facts->python_version, err));
     if (is_beside && facts->processes_missed && facts->missed_errno)
-        AS_TRY(assay_recorder_info(all->recorder, "python_trouble",
-                                   as_timers_why(facts->missed_errno, text, sizeof text), err));
+        AS_TRY(as_recorder_info(all->recorder, "python_trouble",
+                                as_timers_why(facts->missed_errno, text, sizeof text), err));
     else if (is_named && !facts->python_read && !facts->python_other && !facts->python_strange)
-        AS_TRY(assay_recorder_info(all->recorder, "python_hidden", path_of(all), err));
+        AS_TRY(as_recorder_info(all->recorder, "python_hidden", path_of(all), err));
     return 0;
 }

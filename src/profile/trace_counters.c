@@ -11,7 +11,7 @@
 #include "sample/sample.h"
 
 static int find_events(const char *names, struct as_event_counter *out, unsigned *n,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     struct as_view rest = as_view_of(names), part;
     *n = 0;
@@ -21,10 +21,10 @@ static int find_events(const char *names, struct as_event_counter *out, unsigned
         char name[AS_EVENT_COUNTER_B];
         part = as_view_trim(part);
         if (*n == AS_EVENT_COUNTERS_N)
-            return as_error_set(err, ASSAY_ERR_USAGE, "--counters: too many; use at most %u events",
+            return as_error_set(err, AS_ERR_USAGE, "--counters: too many; use at most %u events",
                                 AS_EVENT_COUNTERS_N);
         if (part.n == 0 || part.n >= sizeof name)
-            return as_error_set(err, ASSAY_ERR_USAGE,
+            return as_error_set(err, AS_ERR_USAGE,
                                 "--counters: invalid value '%s'; use names of events separated by "
                                 "commas",
                                 names);
@@ -43,18 +43,18 @@ static int find_events(const char *names, struct as_event_counter *out, unsigned
     return 0;
 }
 
-int as_trace_counters_check(const char *names, struct assay_error *err)
+int as_trace_counters_check(const char *names, struct as_error *err)
 {
     struct as_event_counter event[AS_EVENT_COUNTERS_N];
-    struct assay_counting *counting = NULL;
+    struct as_counting *counting = NULL;
     unsigned n;
     AS_TRY(find_events(names, event, &n, err));
-    const int rc = assay_counting_open(getpid(), names, false, true, &counting, err);
-    assay_counting_close(&counting);
+    const int rc = as_counting_open(getpid(), names, false, true, &counting, err);
+    as_counting_close(&counting);
     return rc;
 }
 
-int as_trace_counters_pack(const char *names, struct as_str *out, struct assay_error *err)
+int as_trace_counters_pack(const char *names, struct as_str *out, struct as_error *err)
 {
     struct as_event_counter event[AS_EVENT_COUNTERS_N];
     unsigned n;

@@ -9,9 +9,9 @@
 #include "base/str.h"
 
 /* Checks that this machine counts the events of `names`, separated by commas. Errors: USAGE,
- * UNSUPPORTED, PERMISSION and others of assay_counting_open. */
-int as_trace_counters_check(const char *names, struct assay_error *err);
+ * UNSUPPORTED, PERMISSION and others of as_counting_open. */
+int as_trace_counters_check(const char *names, struct as_error *err);
 /* Appends the encoded events of `names` to `out`. Errors: USAGE, NOMEM. */
-int as_trace_counters_pack(const char *names, struct as_str *out, struct assay_error *err);
+int as_trace_counters_pack(const char *names, struct as_str *out, struct as_error *err);
 
 #endif

@@ -32,9 +32,9 @@ static bool is_program(const char *word, char *path)
     return is;
 }
 
-void as_trace_program(const struct assay_launch_plan *plan, char *path)
+void as_trace_program(const struct as_launch_plan *plan, char *path)
 {
-    const bool is_own = plan->kind == ASSAY_LAUNCH_PROGRAM && !is_of_system(plan->real_path);
+    const bool is_own = plan->kind == AS_LAUNCH_PROGRAM && !is_of_system(plan->real_path);
     for (size_t i = 1; !is_own && plan->argv[i]; i++)
         if (is_program(plan->argv[i], path))
             return;
@@ -43,18 +43,17 @@ void as_trace_program(const struct assay_launch_plan *plan, char *path)
 
 /* ---- Readable names ------------------------------------------------------------------------- */
 
-int as_trace_readable_rules(const struct assay_object *object, struct as_str *rules,
-                            struct assay_error *err)
+int as_trace_readable_rules(const struct as_object *object, struct as_str *rules,
+                            struct as_error *err)
 {
-    const struct assay_symbol *symbol;
-    const size_t symbols_n = assay_object_symbols(object, &symbol);
+    const struct as_symbol *symbol;
+    const size_t symbols_n = as_object_symbols(object, &symbol);
     const size_t rules_b = rules->n; /* size of the user's rules */
     struct as_trace_filter more = {0};
     char readable[4096];
     for (size_t i = 0; i < symbols_n; i++) {
-        if (symbol[i].kind != ASSAY_SYMBOL_FUNCTION || !symbol[i].name ||
-            symbol[i].name[0] != '_' ||
-            assay_demangle(symbol[i].name, readable, sizeof readable) <= 0)
+        if (symbol[i].kind != AS_SYMBOL_FUNCTION || !symbol[i].name || symbol[i].name[0] != '_' ||
+            as_demangle(symbol[i].name, readable, sizeof readable) <= 0)
             continue;
         const enum as_filter_verdict verdict =
             as_filter_verdict_of(as_str_z(rules), rules_b, readable);

@@ -10,14 +10,14 @@
 /* Writes the path of the traced program to `path`, which has PATH_MAX bytes. A launcher
  * (mpirun), a script or a system command (timeout, taskset) has it among its arguments. It is the
  * first one that is the path of a program outside the system. Otherwise it is the command. */
-void as_trace_program(const struct assay_launch_plan *plan, char *path);
+void as_trace_program(const struct as_launch_plan *plan, char *path);
 
 /*
  * Appends packed rules (trace/filter.h) to `rules`. The agent knows only linkage names of
  * functions. Each function gets a rule if its readable name has another verdict than its linkage
  * name. Errors: NOMEM.
  */
-int as_trace_readable_rules(const struct assay_object *object, struct as_str *rules,
-                            struct assay_error *err);
+int as_trace_readable_rules(const struct as_object *object, struct as_str *rules,
+                            struct as_error *err);
 
 #endif

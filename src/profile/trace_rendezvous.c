@@ -18,11 +18,11 @@
 void as_trace_rendezvous_prepare(struct as_trace_rendezvous *rendezvous,
                                  struct as_tracer_part *part)
 {
-    struct assay_launch_rank rank;
+    struct as_job_rank rank;
     *rendezvous = (struct as_trace_rendezvous){0};
-    if (!assay_launch_rank_of_self(&rank) || rank.size < 2 || rank.rank >= rank.size ||
+    if (!as_launch_rank_of_self(&rank) || rank.size < 2 || rank.rank >= rank.size ||
         rank.size > AS_RENDEZVOUS_RANKS_MOST || rank.local_size == rank.size ||
-        !assay_launch_job_of_self(&rank, &rendezvous->job))
+        !as_launch_job_of_self(&rank, &rendezvous->job))
         return;
     rendezvous->rank = (uint32_t)rank.rank;
     part->rank = (uint32_t)rank.rank;

@@ -10,12 +10,12 @@
 #define LOOK_NS 50000000 /* time between two checks of the file */
 #define S_NS    1e9
 
-bool as_trace_switch_is_wanted(const struct assay_trace_options *o)
+bool as_trace_switch_is_wanted(const struct as_trace_options *o)
 {
     return o->delay_s > 0 || o->duration_s > 0 || o->while_file || o->toggle_signal || o->start_off;
 }
 
-static bool has_outside(const struct assay_trace_options *o)
+static bool has_outside(const struct as_trace_options *o)
 {
     return o->delay_s > 0 || o->duration_s > 0 || o->while_file;
 }
@@ -34,7 +34,7 @@ static bool is_to_end(const struct as_trace_switch *it, int64_t now_ns)
 
 static bool is_to_be_off(const struct as_trace_switch *it, int64_t now_ns)
 {
-    const struct assay_trace_options *o = it->options;
+    const struct as_trace_options *o = it->options;
     return is_to_end(it, now_ns) || (o->delay_s > 0 && !is_past(it, o->delay_s, now_ns)) ||
            (o->while_file && access(o->while_file, F_OK) != 0);
 }
@@ -92,7 +92,7 @@ static void *look_until_end(void *context)
 /* ---- Its life -------------------------------------------------------------------------------- */
 
 void as_trace_switch_fill(struct as_trace_switch *it, struct as_switch_part *part,
-                          const struct assay_trace_options *options, bool by_counter)
+                          const struct as_trace_options *options, bool by_counter)
 {
     *it = (struct as_trace_switch){.part = part, .options = options, .by_counter = by_counter};
     part->signal = (uint32_t)options->toggle_signal;

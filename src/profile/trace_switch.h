@@ -13,7 +13,7 @@
 
 struct as_trace_switch {
     struct as_switch_part *part;
-    const struct assay_trace_options *options;
+    const struct as_trace_options *options;
     bool by_counter;  /* time stamps are those of the time-stamp counter (TSC) */
     int64_t begin_ns; /* start of the program, CLOCK_MONOTONIC */
     bool has_thread, is_over;
@@ -23,10 +23,10 @@ struct as_trace_switch {
 };
 
 /* Returns true if the options contain a switch, from outside or inside. */
-bool as_trace_switch_is_wanted(const struct assay_trace_options *options);
+bool as_trace_switch_is_wanted(const struct as_trace_options *options);
 /* Prepares the shared page before the program starts. `options` must outlive `it`. */
 void as_trace_switch_fill(struct as_trace_switch *it, struct as_switch_part *part,
-                          const struct assay_trace_options *options, bool by_counter);
+                          const struct as_trace_options *options, bool by_counter);
 /* Starts the thread that switches, just before the program starts. Returns 0 or -errno. */
 int as_trace_switch_start(struct as_trace_switch *it);
 /* Stops the thread. An empty switch is allowed. */

@@ -14,26 +14,25 @@
 /* Min share of the samples that a flag reports. */
 #define WORTH 0.01
 
-int as_attribute_flag(struct as_attribution *all, enum assay_object_kind kind, int64_t id,
-                      const char *name, uint64_t n, struct assay_error *err, const char *format,
-                      ...)
+int as_attribute_flag(struct as_attribution *all, enum as_object_kind kind, int64_t id,
+                      const char *name, uint64_t n, struct as_error *err, const char *format, ...)
 {
     char text[4096];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    const struct assay_flag it = {.run_id = all->run_id,
-                                  .kind = kind,
-                                  .object_id = id,
-                                  .name = name,
-                                  .text = text,
-                                  .n = n ? (int64_t)n : 1};
-    return assay_experiment_flag(all->experiment, &it, err);
+    const struct as_flag it = {.run_id = all->run_id,
+                               .kind = kind,
+                               .object_id = id,
+                               .name = name,
+                               .text = text,
+                               .n = n ? (int64_t)n : 1};
+    return as_experiment_flag(all->experiment, &it, err);
 }
 
 #define FLAG_RUN(name, n, ...)                                                                     \
-    AS_TRY(as_attribute_flag(all, ASSAY_OBJECT_RUN, all->run_id, name, n, err, __VA_ARGS__))
+    AS_TRY(as_attribute_flag(all, AS_OBJECT_RUN, all->run_id, name, n, err, __VA_ARGS__))
 
 static double percent(uint64_t part, uint64_t whole)
 {
@@ -42,7 +41,7 @@ static double percent(uint64_t part, uint64_t whole)
 
 static bool is_timed(const struct as_tally_stream *stream)
 {
-    return stream->event && strcmp(stream->event, assay_sample_event_name(ASSAY_EVENT_TIMER)) == 0;
+    return stream->event && strcmp(stream->event, as_sample_event_name(AS_EVENT_TIMER)) == 0;
 }
 
 const char *as_attribute_fact(const struct as_attribution *all, uint32_t stream, const char *name)
@@ -54,7 +53,7 @@ const char *as_attribute_fact(const struct as_attribution *all, uint32_t stream,
 }
 
 /* Flags threads and processes without a timer. */
-static int flag_missed(struct as_attribution *all, uint32_t stream, struct assay_error *err)
+static int flag_missed(struct as_attribution *all, uint32_t stream, struct as_error *err)
 {
     const char *threads = as_attribute_fact(all, stream, "threads_missed");
     const char *processes = as_attribute_fact(all, stream, "processes_missed");
@@ -70,7 +69,7 @@ static int flag_missed(struct as_attribution *all, uint32_t stream, struct assay
 }
 
 /* Flags processes that run on after the end of the command. */
-static int flag_outlived(struct as_attribution *all, uint32_t stream, struct assay_error *err)
+static int flag_outlived(struct as_attribution *all, uint32_t stream, struct as_error *err)
 {
     const char *n = as_attribute_fact(all, stream, "outlived_n");
     if (n)
@@ -82,7 +81,7 @@ static int flag_outlived(struct as_attribution *all, uint32_t stream, struct ass
 }
 
 /* Flags Python interpreters without Python frames in the call stacks. */
-static int flag_python(struct as_attribution *all, uint32_t stream, struct assay_error *err)
+static int flag_python(struct as_attribution *all, uint32_t stream, struct as_error *err)
 {
     const char *other = as_attribute_fact(all, stream, "python_other");
     const char *strange = as_attribute_fact(all, stream, "python_strange");
@@ -109,9 +108,9 @@ static int flag_python(struct as_attribution *all, uint32_t stream, struct assay
 }
 
 static int flag_stream(struct as_attribution *all, const struct as_tally_stream *stream,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
-    const struct assay_sample_counts *counts = &stream->counts;
+    const struct as_sample_counts *counts = &stream->counts;
     if (stream->reason && stream->reason[0])
         FLAG_RUN("event_fallback", 1, "%s", stream->reason);
     if (stream->truncated)
@@ -157,7 +156,7 @@ static int flag_stream(struct as_attribution *all, const struct as_tally_stream 
     return 0;
 }
 
-static int flag_stacks(struct as_attribution *all, struct assay_error *err)
+static int flag_stacks(struct as_attribution *all, struct as_error *err)
 {
     const struct as_tally *tally = &all->tally;
     if (tally->running_n && (double)tally->broken_n > WORTH * (double)tally->running_n)
@@ -180,7 +179,7 @@ static int flag_stacks(struct as_attribution *all, struct assay_error *err)
 }
 
 /* Flags programs that wait too often to sample each wait. */
-static int flag_waits(struct as_attribution *all, struct assay_error *err)
+static int flag_waits(struct as_attribution *all, struct as_error *err)
 {
     const struct as_tally *tally = &all->tally;
     const double all_ns = tally->placed_ns + tally->spread_ns + tally->unplaced_ns;
@@ -199,7 +198,7 @@ static int flag_waits(struct as_attribution *all, struct assay_error *err)
     return 0;
 }
 
-static int flag_module(struct as_attribution *all, uint32_t index, struct assay_error *err)
+static int flag_module(struct as_attribution *all, uint32_t index, struct as_error *err)
 {
     const struct as_tally_module *module = &all->tally.module.at[index];
     const struct as_module_fact *fact = &all->module[index];
@@ -207,23 +206,23 @@ static int flag_module(struct as_attribution *all, uint32_t index, struct assay_
     if (!fact->id || share < 100 * WORTH)
         return 0;
     if (fact->no_file)
-        return as_attribute_flag(all, ASSAY_OBJECT_MODULE, fact->id, "no_file", module->n, err,
-                                 "%s", fact->trouble);
-    if (module->kind != ASSAY_MODULE_FILE)
+        return as_attribute_flag(all, AS_OBJECT_MODULE, fact->id, "no_file", module->n, err, "%s",
+                                 fact->trouble);
+    if (module->kind != AS_MODULE_FILE)
         return 0;
     if (fact->trouble[0])
-        return as_attribute_flag(all, ASSAY_OBJECT_MODULE, fact->id, "not_analysed", module->n, err,
+        return as_attribute_flag(all, AS_OBJECT_MODULE, fact->id, "not_analysed", module->n, err,
                                  "%s", fact->trouble);
     if (!fact->has_debug && !fact->is_system)
         return as_attribute_flag(
-            all, ASSAY_OBJECT_MODULE, fact->id, "no_debug", module->n, err,
+            all, AS_OBJECT_MODULE, fact->id, "no_debug", module->n, err,
             "%s has no debug information: its loops have no source lines; compile it with "
             "-g",
             fact->name);
     return 0;
 }
 
-int as_attribute_trust(struct as_attribution *all, struct assay_error *err)
+int as_attribute_trust(struct as_attribution *all, struct as_error *err)
 {
     /* The most severe flags come first; the others concern the samples only. */
     AS_TRY(as_attribute_unseen(all, err));

@@ -50,7 +50,7 @@ int as_workers_find(const struct as_attribution *all, struct as_workers *out)
     }
     as_free(place);
     as_free(first);
-    return good ? 0 : ASSAY_ERR_NOMEM;
+    return good ? 0 : AS_ERR_NOMEM;
 }
 
 void as_workers_fini(struct as_workers *workers)

@@ -5,15 +5,15 @@
 
 #include "isa/isa.h"
 
-static inline bool as_quality_arithmetic(const struct assay_form *form)
+static inline bool as_quality_arithmetic(const struct as_form *form)
 {
     switch (form->insn_class) {
-    case ASSAY_CLASS_ADD:
-    case ASSAY_CLASS_MUL:
-    case ASSAY_CLASS_FMA:
-    case ASSAY_CLASS_DIV:
-    case ASSAY_CLASS_SQRT:
-        return form->traits & ASSAY_TRAIT_FP;
+    case AS_CLASS_ADD:
+    case AS_CLASS_MUL:
+    case AS_CLASS_FMA:
+    case AS_CLASS_DIV:
+    case AS_CLASS_SQRT:
+        return form->traits & AS_TRAIT_FP;
     default:
         return false;
     }

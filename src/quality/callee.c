@@ -14,9 +14,9 @@
 
 /* Returns the name of the function that starts at `address`, without "@plt"; empty if none does.
  * Functions ascend by address. */
-static struct as_view callee_at(const struct assay_catalogue_module *module, uint64_t address)
+static struct as_view callee_at(const struct as_catalogue_module *module, uint64_t address)
 {
-    const struct assay_function *at = module->function;
+    const struct as_function *at = module->function;
     const size_t i = as_first_not(k, module->function_n, at[k].start < address);
     assert(i + 1 >= module->function_n || at[i].start <= at[i + 1].start); /* functions ascend */
 
@@ -53,27 +53,26 @@ static void count_name(struct as_quality_calls *calls, struct as_view name)
     calls->math_n += is_one_of(name, math_names);
 }
 
-struct as_quality_calls as_quality_count_calls(const struct assay_catalogue_module *module,
+struct as_quality_calls as_quality_count_calls(const struct as_catalogue_module *module,
                                                uint32_t loop)
 {
-    const struct assay_program *program = module->program;
-    const struct assay_loop *from = &program->loop[loop];
+    const struct as_program *program = module->program;
+    const struct as_loop *from = &program->loop[loop];
     struct as_quality_calls calls = {0};
 
     for (uint32_t i = 0; i < from->blocks; i++) {
-        const struct assay_block *block =
-            &program->block[program->loop_block[from->first_block + i]];
+        const struct as_block *block = &program->block[program->loop_block[from->first_block + i]];
 
         for (uint32_t k = 0; block->loop == loop && k < block->insns; k++) {
-            const struct assay_insn *insn = &program->code.insn[block->first_insn + k];
+            const struct as_insn *insn = &program->code.insn[block->first_insn + k];
             uint64_t target;
 
-            if (assay_form_get(insn->form)->insn_class != ASSAY_CLASS_CALL)
+            if (as_form_get(insn->form)->insn_class != AS_CLASS_CALL)
                 continue;
-            if (assay_insn_target(insn, &target))
+            if (as_insn_target(insn, &target))
                 count_name(&calls, callee_at(module, target));
             else
-                calls.pointer_n += !assay_insn_memory_address(insn, &target);
+                calls.pointer_n += !as_insn_memory_address(insn, &target);
         }
     }
     return calls;

@@ -13,7 +13,7 @@ struct as_quality_calls {
     uint32_t pointer_n; /* calls through a pointer: virtual functions, callbacks */
 };
 
-struct as_quality_calls as_quality_count_calls(const struct assay_catalogue_module *module,
+struct as_quality_calls as_quality_count_calls(const struct as_catalogue_module *module,
                                                uint32_t loop);
 
 #endif

@@ -16,26 +16,26 @@
 
 /* The path of a loop, its dependences and the sets of instructions that need each other. */
 struct chain_way {
-    const struct assay_program *program;
+    const struct as_program *program;
     uint32_t loop;
-    const struct assay_streams *streams;
-    struct assay_dependences found;
+    const struct as_streams *streams;
+    struct as_dependences found;
     struct as_components component;
     bool *data;
 };
 
-static const struct assay_form *form_at(const struct chain_way *w, uint32_t at)
+static const struct as_form *form_at(const struct chain_way *w, uint32_t at)
 {
-    return assay_form_get(w->program->code.insn[w->found.insn[at]].form);
+    return as_form_get(w->program->code.insn[w->found.insn[at]].form);
 }
 
 /* Returns true if the dependence carries a value of the chain. Flags only steer branches, and a
  * partial write only keeps the other bits. A conditional write may not happen. */
-static bool is_link(const void *context, const struct assay_dependence *at)
+static bool is_link(const void *context, const struct as_dependence *at)
 {
     (void)context;
-    return at->kind != ASSAY_DEPENDENCE_FLAGS &&
-           !(at->bits & (ASSAY_DEPENDENCE_MERGE | ASSAY_DEPENDENCE_MAYBE));
+    return at->kind != AS_DEPENDENCE_FLAGS &&
+           !(at->bits & (AS_DEPENDENCE_MERGE | AS_DEPENDENCE_MAYBE));
 }
 
 /* ---- Operations of a chain ------------------------------------------------------------------ */
@@ -47,38 +47,38 @@ struct chain {
     bool is_read;  /* another instruction of the loop reads an intermediate value */
 };
 
-static bool is_multiply_add(const struct assay_form *form)
+static bool is_multiply_add(const struct as_form *form)
 {
     /* fmadd231 and its relatives add the product to the old value of the result. */
     return strstr(form->mnemonic, "231") != NULL;
 }
 
-static void count_member(struct chain *chain, const struct assay_form *form)
+static void count_member(struct chain *chain, const struct as_form *form)
 {
     chain->fp_n += as_quality_arithmetic(form);
     switch (form->insn_class) {
-    case ASSAY_CLASS_MOVE:
-    case ASSAY_CLASS_EXTEND:
-    case ASSAY_CLASS_PUSH:
-    case ASSAY_CLASS_POP:
+    case AS_CLASS_MOVE:
+    case AS_CLASS_EXTEND:
+    case AS_CLASS_PUSH:
+    case AS_CLASS_POP:
         break;
-    case ASSAY_CLASS_LEA:
-    case ASSAY_CLASS_ADD:
-    case ASSAY_CLASS_SAD:
-    case ASSAY_CLASS_DOT:
+    case AS_CLASS_LEA:
+    case AS_CLASS_ADD:
+    case AS_CLASS_SAD:
+    case AS_CLASS_DOT:
         chain->add_n++;
         break;
-    case ASSAY_CLASS_FMA:
+    case AS_CLASS_FMA:
         *(is_multiply_add(form) ? &chain->add_n : &chain->other_n) += 1;
         break;
-    case ASSAY_CLASS_MUL:
+    case AS_CLASS_MUL:
         chain->mul_n++;
         break;
-    case ASSAY_CLASS_LOGIC:
+    case AS_CLASS_LOGIC:
         chain->logic_n++;
         break;
-    case ASSAY_CLASS_MINMAX:
-    case ASSAY_CLASS_SELECT:
+    case AS_CLASS_MINMAX:
+    case AS_CLASS_SELECT:
         chain->pick_n++;
         break;
     default:
@@ -95,34 +95,33 @@ static bool is_plain(const struct chain *chain)
 
 /* Returns true if the dependence forms the address of a move in the chain (pointer chasing). The
  * next address is then unknown until the previous value is loaded. */
-static bool leads_on(const struct chain_way *w, const struct assay_dependence *link)
+static bool leads_on(const struct chain_way *w, const struct as_dependence *link)
 {
-    const enum assay_class c = (enum assay_class)form_at(w, link->to)->insn_class;
+    const enum as_class c = (enum as_class)form_at(w, link->to)->insn_class;
 
-    return link->bits & ASSAY_DEPENDENCE_ADDRESS && c == ASSAY_CLASS_MOVE;
+    return link->bits & AS_DEPENDENCE_ADDRESS && c == AS_CLASS_MOVE;
 }
 
 /* ---- Initialised chains ---------------------------------------------------------------------- */
 
 /* Returns true if the instruction sets `reg` to a constant or to a value from data memory. */
-static bool begins_anew(const struct assay_program *program, const struct assay_insn *insn,
-                        unsigned reg)
+static bool begins_anew(const struct as_program *program, const struct as_insn *insn, unsigned reg)
 {
-    const struct assay_form *form = assay_form_get(insn->form);
-    struct assay_memory place[2];
-    struct assay_effects effects;
+    const struct as_form *form = as_form_get(insn->form);
+    struct as_memory place[2];
+    struct as_effects effects;
 
-    assay_insn_effects(insn, &effects);
-    if (!assay_regset_has(effects.written, reg))
+    as_insn_effects(insn, &effects);
+    if (!as_regset_has(effects.written, reg))
         return false;
-    if (insn->bits & ASSAY_INSN_IDIOM)
+    if (insn->bits & AS_INSN_IDIOM)
         return true;
-    if (form->insn_class != ASSAY_CLASS_MOVE || assay_regset_has(effects.read, reg))
+    if (form->insn_class != AS_CLASS_MOVE || as_regset_has(effects.read, reg))
         return false;
-    if (assay_insn_memory(&program->code, insn, place) != 1) /* a constant reads no register */
+    if (as_insn_memory(&program->code, insn, place) != 1) /* a constant reads no register */
         return !effects.read.word[0] && !effects.read.word[1];
-    return place[0].access & ASSAY_ACCESS_READ && !place[0].stack && !place[0].rip_relative &&
-           (place[0].base != ASSAY_REG_NONE || place[0].index != ASSAY_REG_NONE);
+    return place[0].access & AS_ACCESS_READ && !place[0].stack && !place[0].rip_relative &&
+           (place[0].base != AS_REG_NONE || place[0].index != AS_REG_NONE);
 }
 
 /* Returns true if the parent loop initialises `reg` outside this loop. */
@@ -130,11 +129,11 @@ static bool begun_around(const struct chain_way *w, unsigned reg)
 {
     const uint32_t parent = w->program->loop[w->loop].parent;
 
-    if (parent == ASSAY_NONE)
+    if (parent == AS_NONE)
         return false;
     for (uint32_t i = 0; i < w->program->loop[parent].blocks; i++) {
         const uint32_t number = w->program->loop_block[w->program->loop[parent].first_block + i];
-        const struct assay_block *block = &w->program->block[number];
+        const struct as_block *block = &w->program->block[number];
 
         if (block->loop == w->loop) /* only innermost loops have chains */
             continue;
@@ -165,8 +164,8 @@ static bool stores_in_place(const struct chain_way *w, uint32_t at)
     const uint32_t insn = w->found.insn[at];
 
     for (size_t i = first_stream(w, at); i < w->streams->n && w->streams->at[i].insn == insn; i++)
-        if (w->streams->at[i].access & ASSAY_ACCESS_WRITE &&
-            w->streams->at[i].stride == ASSAY_STRIDE_ZERO)
+        if (w->streams->at[i].access & AS_ACCESS_WRITE &&
+            w->streams->at[i].stride == AS_STRIDE_ZERO)
             return true;
     return false;
 }
@@ -178,14 +177,14 @@ static bool stores_in_place(const struct chain_way *w, uint32_t at)
 static void find_readers(const struct chain_way *w, struct chain *chain)
 {
     for (size_t i = 0; i < w->found.n; i++) {
-        const struct assay_dependence *link = &w->found.at[i];
+        const struct as_dependence *link = &w->found.at[i];
         struct chain *from = &chain[w->component.of[link->from]];
 
         if (!is_link(NULL, link) || !from->is_carried)
             continue;
         if (w->component.of[link->from] != w->component.of[link->to])
             from->is_read |= !stores_in_place(w, link->to);
-        else if (link->kind == ASSAY_DEPENDENCE_MEMORY)
+        else if (link->kind == AS_DEPENDENCE_MEMORY)
             from->is_read |= !stores_in_place(w, link->from);
     }
 }
@@ -195,13 +194,13 @@ static void count_chains(const struct chain_way *w, struct chain *chain, struct 
     for (uint32_t i = 0; i < w->found.insn_n; i++)
         count_member(&chain[w->component.of[i]], form_at(w, i));
     for (size_t i = 0; i < w->found.n; i++) {
-        const struct assay_dependence *link = &w->found.at[i];
+        const struct as_dependence *link = &w->found.at[i];
 
         if (!is_link(NULL, link) || w->component.of[link->from] != w->component.of[link->to])
             continue;
         chain[w->component.of[link->to]].is_carried |= link->distance > 0;
         chain[w->component.of[link->to]].is_begun |= link->distance > 0 &&
-                                                     link->kind == ASSAY_DEPENDENCE_REGISTER &&
+                                                     link->kind == AS_DEPENDENCE_REGISTER &&
                                                      begun_around(w, link->what);
         chain[w->component.of[link->to]].other_n += leads_on(w, link);
     }
@@ -224,8 +223,8 @@ static bool loads_data(const struct chain_way *w, uint32_t at)
     const uint32_t insn = w->found.insn[at];
 
     for (size_t i = first_stream(w, at); i < w->streams->n && w->streams->at[i].insn == insn; i++)
-        if (w->streams->at[i].access & ASSAY_ACCESS_READ && !w->streams->at[i].stack &&
-            w->streams->at[i].stride != ASSAY_STRIDE_ZERO)
+        if (w->streams->at[i].access & AS_ACCESS_READ && !w->streams->at[i].stack &&
+            w->streams->at[i].stride != AS_STRIDE_ZERO)
             return true;
     return false;
 }
@@ -236,17 +235,17 @@ static void count_exits(const struct chain_way *w, struct as_chains *out)
 {
     for (uint32_t i = 0; i < w->found.insn_n; i++)
         w->data[i] = loads_data(w, i) || as_quality_arithmetic(form_at(w, i)) ||
-                     form_at(w, i)->insn_class == ASSAY_CLASS_CALL;
+                     form_at(w, i)->insn_class == AS_CLASS_CALL;
     for (int round = 0; round < 2; round++)
         for (size_t i = 0; i < w->found.n; i++)
             w->data[w->found.at[i].to] |= w->data[w->found.at[i].from];
     for (uint32_t i = 0; i < w->found.insn_n; i++)
-        out->exit_n += form_at(w, i)->insn_class == ASSAY_CLASS_BRANCH && w->data[i];
+        out->exit_n += form_at(w, i)->insn_class == AS_CLASS_BRANCH && w->data[i];
 }
 
 /* ---- All ------------------------------------------------------------------------------------ */
 
-static int examine(struct chain_way *w, struct as_chains *out, struct assay_error *err)
+static int examine(struct chain_way *w, struct as_chains *out, struct as_error *err)
 {
     const size_t n = w->found.insn_n;
     struct chain *chain = as_calloc(n + 1, sizeof *chain);
@@ -265,20 +264,19 @@ static int examine(struct chain_way *w, struct as_chains *out, struct assay_erro
     return rc;
 }
 
-int as_quality_chains(const struct assay_program *program, uint32_t loop,
-                      const struct assay_streams *streams, struct as_chains *out,
-                      struct assay_error *err)
+int as_quality_chains(const struct as_program *program, uint32_t loop,
+                      const struct as_streams *streams, struct as_chains *out, struct as_error *err)
 {
     struct chain_way w = {.program = program, .loop = loop, .streams = streams};
-    struct assay_paths paths;
+    struct as_paths paths;
     int rc;
 
     *out = (struct as_chains){0};
-    AS_TRY(assay_loop_paths(program, loop, 2, &paths, err));
-    rc = assay_loop_dependences(program, loop, &paths, 0, &w.found, err);
-    assay_paths_free(&paths);
+    AS_TRY(as_loop_paths(program, loop, 2, &paths, err));
+    rc = as_loop_dependences(program, loop, &paths, 0, &w.found, err);
+    as_paths_free(&paths);
     AS_TRY(rc);
     rc = examine(&w, out, err);
-    assay_dependences_free(&w.found);
+    as_dependences_free(&w.found);
     return rc;
 }

@@ -21,8 +21,8 @@ struct as_chains {
  * set of instructions that need each other's results, from this or an earlier iteration. It is a
  * strongly connected component of the dependences through registers and memory. Errors: NOMEM.
  */
-int as_quality_chains(const struct assay_program *program, uint32_t loop,
-                      const struct assay_streams *streams, struct as_chains *out,
-                      struct assay_error *err);
+int as_quality_chains(const struct as_program *program, uint32_t loop,
+                      const struct as_streams *streams, struct as_chains *out,
+                      struct as_error *err);
 
 #endif

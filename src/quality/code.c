@@ -10,15 +10,15 @@
 
 struct code_writing {
     struct as_quality_pass pass;
-    const struct assay_quality_code *code;
+    const struct as_quality_code *code;
     struct as_core_asked core;
 };
 
 static int write_analysed_loop(struct code_writing *w, size_t number, int64_t *id,
-                               struct assay_error *err)
+                               struct as_error *err)
 {
-    struct assay_catalogue_module *module = w->code->module;
-    const struct assay_cqa *cqa = &w->code->cqa[number];
+    struct as_catalogue_module *module = w->code->module;
+    const struct as_cqa *cqa = &w->code->cqa[number];
     struct as_quality_hot_loop it = {.program = module->program,
                                      .object = module->object,
                                      .at = cqa->loop,
@@ -27,11 +27,11 @@ static int write_analysed_loop(struct code_writing *w, size_t number, int64_t *i
                                      .wants_page = number < w->code->page_n};
 
     *id = 0;
-    if (cqa->loop == ASSAY_NONE)
+    if (cqa->loop == AS_NONE)
         return 0;
-    AS_TRY(assay_catalogue_row_loop(module, cqa->loop, &it.id, err));
+    AS_TRY(as_catalogue_row_loop(module, cqa->loop, &it.id, err));
     it.calls = as_quality_count_calls(module, it.at);
-    AS_TRY(assay_quality_loop(it.program, it.at, &it.facts, err));
+    AS_TRY(as_quality_loop(it.program, it.at, &it.facts, err));
     AS_TRY(as_cqa_keep(&w->pass.arena, cqa, &it.cqa, err));
     if (it.wants_page && !cqa->lacks) {
         w->core.loop = it.at;
@@ -44,7 +44,7 @@ static int write_analysed_loop(struct code_writing *w, size_t number, int64_t *i
 }
 
 /* Creates the tables of metrics without any row. */
-static int make_sets(struct code_writing *w, struct assay_error *err)
+static int make_sets(struct code_writing *w, struct as_error *err)
 {
     struct as_cqa_writer writer;
 
@@ -53,21 +53,21 @@ static int make_sets(struct code_writing *w, struct assay_error *err)
     return as_quality_pass_write(&w->pass, err);
 }
 
-static int write_code(struct code_writing *w, int64_t *id, struct assay_error *err)
+static int write_code(struct code_writing *w, int64_t *id, struct as_error *err)
 {
-    const struct assay_quality_code *code = w->code;
+    const struct as_quality_code *code = w->code;
 
     if (!code->n)
         return make_sets(w, err);
     if (code->page_n)
-        AS_TRY(assay_predictor_new(code->uarch, &w->core.predictor, err));
+        AS_TRY(as_predictor_new(code->uarch, &w->core.predictor, err));
     for (size_t i = 0; i < code->n; i++)
         AS_TRY(write_analysed_loop(w, i, &id[i], err));
     return as_quality_pass_write(&w->pass, err);
 }
 
-int assay_quality_code(struct assay_experiment *experiment, const struct assay_quality_code *code,
-                       int64_t *id, struct assay_error *err)
+int as_quality_code(struct as_experiment *experiment, const struct as_quality_code *code,
+                    int64_t *id, struct as_error *err)
 {
     struct code_writing w = {.pass = {.experiment = experiment},
                              .code = code,
@@ -77,7 +77,7 @@ int assay_quality_code(struct assay_experiment *experiment, const struct assay_q
 
     as_arena_init(&w.pass.arena);
     const int rc = write_code(&w, id, err);
-    assay_predictor_free(&w.core.predictor);
+    as_predictor_free(&w.core.predictor);
     as_vec_fini(&w.pass.loop);
     as_arena_fini(&w.pass.arena);
     return rc;

@@ -73,8 +73,8 @@ static void search_from(struct search *s, uint32_t root)
 }
 
 /* Sorts the edges by source (counting sort). */
-static void sort_edges(struct search *s, const struct assay_dependences *found,
-                       bool (*counts)(const void *context, const struct assay_dependence *d),
+static void sort_edges(struct search *s, const struct as_dependences *found,
+                       bool (*counts)(const void *context, const struct as_dependence *d),
                        const void *context)
 {
     for (size_t i = 0; i < found->n; i++)
@@ -88,8 +88,8 @@ static void sort_edges(struct search *s, const struct assay_dependences *found,
             s->to[s->next[found->at[i].from]++] = found->at[i].to;
 }
 
-int as_components_find(const struct assay_dependences *found,
-                       bool (*counts)(const void *context, const struct assay_dependence *d),
+int as_components_find(const struct as_dependences *found,
+                       bool (*counts)(const void *context, const struct as_dependence *d),
                        const void *context, struct as_components *out)
 {
     const size_t n = found->insn_n;
@@ -101,7 +101,7 @@ int as_components_find(const struct assay_dependences *found,
         as_free(memory);
         as_free(out->of);
         out->of = NULL;
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     }
     s.first = memory;
     s.next = s.first + n + 1;

@@ -12,10 +12,10 @@ struct as_components {
 
 /*
  * Finds the strongly connected components of the dependences for which `counts` returns true. The
- * caller frees `out->of` with as_free. Returns 0 or ASSAY_ERR_NOMEM, without a message.
+ * caller frees `out->of` with as_free. Returns 0 or AS_ERR_NOMEM, without a message.
  */
-int as_components_find(const struct assay_dependences *found,
-                       bool (*counts)(const void *context, const struct assay_dependence *d),
+int as_components_find(const struct as_dependences *found,
+                       bool (*counts)(const void *context, const struct as_dependence *d),
                        const void *context, struct as_components *out);
 
 #endif

@@ -20,20 +20,19 @@
 /* ---- Keeping ------------------------------------------------------------------------------- */
 
 static const char *insn_words(struct as_arena *arena, const struct as_core_asked *asked,
-                              const struct assay_insn *insn)
+                              const struct as_insn *insn)
 {
     char text[128] = "";
     uint64_t size_b;
-    const uint8_t *bytes = assay_object_bytes(asked->object, insn->address, &size_b);
+    const uint8_t *bytes = as_object_bytes(asked->object, insn->address, &size_b);
 
     if (bytes && size_b >= insn->length)
-        assay_insn_format(bytes, insn->length, insn->address, ASSAY_SYNTAX_INTEL, text,
-                          sizeof text);
+        as_insn_format(bytes, insn->length, insn->address, AS_SYNTAX_INTEL, text, sizeof text);
     return as_arena_strndup(arena, text, strlen(text));
 }
 
 static int copy_core_insns(struct as_arena *arena, const struct as_core_asked *asked,
-                           const struct assay_code *code, const struct assay_prediction *found,
+                           const struct as_code *code, const struct as_prediction *found,
                            struct as_core_kept *out)
 {
     const size_t n = found->insn_n < INSNS_MOST ? found->insn_n : INSNS_MOST;
@@ -44,29 +43,29 @@ static int copy_core_insns(struct as_arena *arena, const struct as_core_asked *a
             code->insn[i].address, insn_words(arena, asked, &code->insn[i]), found->insn[i]};
         out->insn[i].prediction.timing = NULL;
         if (!out->insn[i].text)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
     }
     out->insn_n = n;
-    return out->insn ? 0 : ASSAY_ERR_NOMEM;
+    return out->insn ? 0 : AS_ERR_NOMEM;
 }
 
 static int copy_core_prediction(struct as_arena *arena, const struct as_core_asked *asked,
-                                const struct assay_prediction *found, struct as_core_kept *out)
+                                const struct as_prediction *found, struct as_core_kept *out)
 {
     const size_t times = found->timeline_n < TIMES_MOST ? found->timeline_n : TIMES_MOST;
 
     out->port = as_arena_array(arena, const char *, found->port_n + 1u);
     out->port_use = as_arena_array(arena, double, found->port_n + 1u);
-    out->timeline = as_arena_array(arena, struct assay_timeline_entry, times + 1);
+    out->timeline = as_arena_array(arena, struct as_timeline_entry, times + 1);
     out->core = as_arena_strndup(arena, asked->uarch->words, strlen(asked->uarch->words));
     if (!out->port || !out->port_use || !out->timeline || !out->core)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (unsigned i = 0; i < found->port_n; i++) {
         out->port[i] =
             as_arena_strndup(arena, asked->uarch->port[i], strlen(asked->uarch->port[i]));
         out->port_use[i] = asked->port_use ? asked->port_use[i] : found->port_use[i];
         if (!out->port[i])
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
     }
     for (size_t i = 0; i < times; i++)
         out->timeline[i] = found->timeline[i];
@@ -76,36 +75,35 @@ static int copy_core_prediction(struct as_arena *arena, const struct as_core_ask
 }
 
 static int store_core_path(struct as_arena *arena, const struct as_core_asked *asked,
-                           const struct assay_paths *paths, struct as_core_kept *out,
-                           struct assay_error *err)
+                           const struct as_paths *paths, struct as_core_kept *out,
+                           struct as_error *err)
 {
-    static const struct assay_predict_options options = {.simulate = true,
-                                                         .timeline_n = ITERATIONS};
-    struct assay_code code;
-    struct assay_prediction found;
+    static const struct as_predict_options options = {.simulate = true, .timeline_n = ITERATIONS};
+    struct as_code code;
+    struct as_prediction found;
 
-    AS_TRY(assay_path_code(asked->program, paths, asked->path < paths->path_n ? asked->path : 0,
-                           &code, err));
-    int rc = code.n ? assay_predict(asked->predictor, &code, 0, code.n, &options, &found, err)
-                    : ASSAY_ERR_NO_CODE;
+    AS_TRY(as_path_code(asked->program, paths, asked->path < paths->path_n ? asked->path : 0, &code,
+                        err));
+    int rc = code.n ? as_predict(asked->predictor, &code, 0, code.n, &options, &found, err)
+                    : AS_ERR_NO_CODE;
     if (rc == 0 && (copy_core_insns(arena, asked, &code, &found, out) < 0 ||
                     copy_core_prediction(arena, asked, &found, out) < 0))
         rc = as_error_nomem(err, "the page of a loop");
-    assay_code_free(&code);
-    return rc == ASSAY_ERR_NO_CODE ? 0 : rc;
+    as_code_free(&code);
+    return rc == AS_ERR_NO_CODE ? 0 : rc;
 }
 
 int as_core_keep(struct as_arena *arena, const struct as_core_asked *asked,
-                 struct as_core_kept *out, struct assay_error *err)
+                 struct as_core_kept *out, struct as_error *err)
 {
-    struct assay_paths paths;
+    struct as_paths paths;
 
     *out = (struct as_core_kept){0};
-    AS_TRY(assay_loop_paths(asked->program, asked->loop, ASSAY_PATH_LIMIT, &paths, err));
+    AS_TRY(as_loop_paths(asked->program, asked->loop, AS_PATH_LIMIT, &paths, err));
     out->means = asked->port_use && paths.path_n > 1;
     const int rc =
         paths.path_n && !paths.merged ? store_core_path(arena, asked, &paths, out, err) : 0;
-    assay_paths_free(&paths);
+    as_paths_free(&paths);
     return rc;
 }
 
@@ -125,7 +123,7 @@ static void insn_row(struct as_panel *panel, const struct as_core_insn *it)
 }
 
 static int write_insns(struct as_panel *panel, const struct as_core_kept *kept,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     static const char *const column[] = {"Instruction",      "Assembly", "Slots",
                                          "Latency (cycles)", "Chain",    "Note"};
@@ -144,7 +142,7 @@ static int write_insns(struct as_panel *panel, const struct as_core_kept *kept,
 }
 
 static int write_ports(struct as_panel *panel, const struct as_core_kept *kept,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     static const char *const column[] = {"Port", "Busy (cycles)"};
     char text[256];
@@ -164,7 +162,7 @@ static int write_ports(struct as_panel *panel, const struct as_core_kept *kept,
 }
 
 static int write_times(struct as_panel *panel, const struct as_core_kept *kept,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     static const char *const column[] = {"Iteration", "Assembly", "Dispatched", "Sources ready",
                                          "Begins",    "Done",     "Retired"};
@@ -179,7 +177,7 @@ static int write_times(struct as_panel *panel, const struct as_core_kept *kept,
     const int32_t from = kept->timeline_n ? kept->timeline[0].dispatch : 0;
 
     for (size_t i = 0; i < kept->timeline_n; i++) {
-        const struct assay_timeline_entry *it = &kept->timeline[i];
+        const struct as_timeline_entry *it = &kept->timeline[i];
 
         if (it->insn >= kept->insn_n)
             continue;
@@ -194,10 +192,10 @@ static int write_times(struct as_panel *panel, const struct as_core_kept *kept,
     return as_panel_write(panel, &heading, err);
 }
 
-int as_core_write(struct assay_experiment *experiment, int64_t loop_id,
-                  const struct as_core_kept *kept, struct assay_error *err)
+int as_core_write(struct as_experiment *experiment, int64_t loop_id,
+                  const struct as_core_kept *kept, struct as_error *err)
 {
-    const struct assay_subject of = {ASSAY_OBJECT_LOOP, loop_id, 0, 0};
+    const struct as_subject of = {AS_OBJECT_LOOP, loop_id, 0, 0};
     struct as_panel panel;
 
     as_panel_init(&panel, experiment, &of);

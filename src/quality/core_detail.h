@@ -14,7 +14,7 @@
 struct as_core_insn {
     uint64_t address;
     const char *text;
-    struct assay_insn_prediction prediction; /* `timing` is NULL */
+    struct as_insn_prediction prediction; /* `timing` is NULL */
 };
 
 /* The arena owns all memory. */
@@ -25,14 +25,14 @@ struct as_core_kept {
     const char **port;
     double *port_use;
     bool means; /* port_use is a mean over paths */
-    struct assay_timeline_entry *timeline;
+    struct as_timeline_entry *timeline;
 };
 
 struct as_core_asked {
-    struct assay_predictor *predictor;
-    const struct assay_uarch *uarch;
-    const struct assay_object *object; /* for the text of instructions */
-    const struct assay_program *program;
+    struct as_predictor *predictor;
+    const struct as_uarch *uarch;
+    const struct as_object *object; /* for the text of instructions */
+    const struct as_program *program;
     uint32_t loop;
     size_t path; /* number of the most frequent path, from 0 */
     /* Busy cycles per port, weighted over all paths, as in the metrics of the loop; or NULL. */
@@ -42,8 +42,8 @@ struct as_core_asked {
 /* Predicts the most frequent path of the loop and copies the results to `arena`. Keeps nothing if
  * the paths are merged. Errors: NOMEM. */
 int as_core_keep(struct as_arena *arena, const struct as_core_asked *asked,
-                 struct as_core_kept *out, struct assay_error *err);
-int as_core_write(struct assay_experiment *experiment, int64_t loop_id,
-                  const struct as_core_kept *kept, struct assay_error *err);
+                 struct as_core_kept *out, struct as_error *err);
+int as_core_write(struct as_experiment *experiment, int64_t loop_id,
+                  const struct as_core_kept *kept, struct as_error *err);
 
 #endif

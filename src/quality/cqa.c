@@ -18,17 +18,17 @@
 
 /* ---- Metrics by name ----------------------------------------------------------------------- */
 
-size_t assay_cqa_metric_count(void)
+size_t as_cqa_metric_count(void)
 {
     return AS_CQA_METRICS;
 }
 
-const struct assay_metric *assay_cqa_metric(size_t number)
+const struct as_metric *as_cqa_metric(size_t number)
 {
     return number < AS_CQA_METRICS ? &as_cqa_metric_row[number].metric : NULL;
 }
 
-int assay_cqa_metric_find(const char *name)
+int as_cqa_metric_find(const char *name)
 {
     for (int i = 0; i < AS_CQA_METRICS; i++)
         if (strcmp(as_cqa_metric_row[i].metric.name, name) == 0)
@@ -38,39 +38,39 @@ int assay_cqa_metric_find(const char *name)
 
 /* ---- The engine ---------------------------------------------------------------------------- */
 
-int assay_cqa_engine_new(const struct assay_uarch *uarch, struct assay_cqa_engine **out,
-                         struct assay_error *err)
+int as_cqa_engine_new(const struct as_uarch *uarch, struct as_cqa_engine **out,
+                      struct as_error *err)
 {
-    struct assay_cqa_engine *engine = *out = as_calloc(1, sizeof *engine);
+    struct as_cqa_engine *engine = *out = as_calloc(1, sizeof *engine);
 
     if (!engine)
         return as_error_nomem(err, "code quality analysis");
     engine->uarch = uarch;
     as_arena_init(&engine->arena);
-    if (assay_predictor_new(uarch, &engine->predictor, err) < 0) {
-        assay_cqa_engine_free(out);
-        return ASSAY_ERR_NOMEM;
+    if (as_predictor_new(uarch, &engine->predictor, err) < 0) {
+        as_cqa_engine_free(out);
+        return AS_ERR_NOMEM;
     }
     as_cqa_find_peaks(engine);
     as_cqa_find_few(engine);
     return 0;
 }
 
-void assay_cqa_engine_free(struct assay_cqa_engine **engine)
+void as_cqa_engine_free(struct as_cqa_engine **engine)
 {
-    struct assay_cqa_engine *e = *engine;
+    struct as_cqa_engine *e = *engine;
 
     *engine = NULL;
     if (!e)
         return;
-    assay_predictor_free(&e->predictor);
+    as_predictor_free(&e->predictor);
     as_cqa_list_fini(&e->list);
     as_arena_fini(&e->arena);
-    assay_vector_verdict_free(&e->verdict);
+    as_vector_verdict_free(&e->verdict);
     as_free(e);
 }
 
-void assay_cqa_engine_figures(struct assay_cqa_engine *engine, const struct assay_figures *figures)
+void as_cqa_engine_figures(struct as_cqa_engine *engine, const struct as_figures *figures)
 {
     engine->figures = figures;
 }
@@ -78,24 +78,24 @@ void assay_cqa_engine_figures(struct assay_cqa_engine *engine, const struct assa
 /* ---- One path ------------------------------------------------------------------------------ */
 
 struct analysing {
-    struct assay_cqa_engine *engine;
-    const struct assay_cqa_options *options;
-    const struct assay_program *program;
+    struct as_cqa_engine *engine;
+    const struct as_cqa_options *options;
+    const struct as_program *program;
     uint32_t loop;
     uint64_t path_n;
-    const struct assay_vector_verdict *verdict;
+    const struct as_vector_verdict *verdict;
 };
 
-static int copy_chain(struct assay_cqa_engine *engine, const struct as_cqa_body *body,
-                      const struct assay_prediction *found, struct as_cqa_as_is *as_is,
-                      struct assay_cqa_path *out)
+static int copy_chain(struct as_cqa_engine *engine, const struct as_cqa_body *body,
+                      const struct as_prediction *found, struct as_cqa_as_is *as_is,
+                      struct as_cqa_path *out)
 {
-    struct assay_chain_step *step =
-        as_arena_array(&engine->arena, struct assay_chain_step, found->chain_n + 1);
+    struct as_chain_step *step =
+        as_arena_array(&engine->arena, struct as_chain_step, found->chain_n + 1);
 
     out->chain = as_arena_array(&engine->arena, uint32_t, found->chain_n + 1);
     if (!step || !out->chain)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t i = 0; i < found->chain_n; i++) {
         step[i] = found->chain[i];
         if (step[i].insn < body->n)
@@ -113,35 +113,35 @@ static double count_chased(const struct as_cqa_body *body, const struct as_cqa_a
     unsigned chased = 0;
 
     for (size_t i = 0; i < as_is->chain_n; i++) {
-        struct assay_memory memory[2];
+        struct as_memory memory[2];
         const size_t reader = as_is->chain[i].insn;
         const int n =
-            reader < body->n ? assay_insn_memory(&body->code, &body->code.insn[reader], memory) : 0;
+            reader < body->n ? as_insn_memory(&body->code, &body->code.insn[reader], memory) : 0;
         bool is_chased = false;
 
         for (size_t k = 0; n > 0 && k < as_is->chain_n; k++) {
             const size_t writer = as_is->chain[k].insn;
 
-            if (writer < body->n && !memory[0].stack && memory[0].access & ASSAY_ACCESS_READ)
-                is_chased |= assay_regset_has(body->effects[writer].written, memory[0].base) ||
-                             assay_regset_has(body->effects[writer].written, memory[0].index);
+            if (writer < body->n && !memory[0].stack && memory[0].access & AS_ACCESS_READ)
+                is_chased |= as_regset_has(body->effects[writer].written, memory[0].base) ||
+                             as_regset_has(body->effects[writer].written, memory[0].index);
         }
         chased += is_chased;
     }
     return chased;
 }
 
-static int copy_path_insns(struct assay_cqa_engine *engine, const struct as_cqa_body *body,
-                           const struct assay_prediction *found, struct assay_cqa_path *out)
+static int copy_path_insns(struct as_cqa_engine *engine, const struct as_cqa_body *body,
+                           const struct as_prediction *found, struct as_cqa_path *out)
 {
-    out->insn = as_arena_array(&engine->arena, struct assay_cqa_insn, found->insn_n + 1);
+    out->insn = as_arena_array(&engine->arena, struct as_cqa_insn, found->insn_n + 1);
     if (!out->insn)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     out->insn_n = found->insn_n;
     for (size_t i = 0; i < found->insn_n; i++) {
-        const struct assay_insn_prediction *from = &found->insn[i];
+        const struct as_insn_prediction *from = &found->insn[i];
 
-        out->insn[i] = (struct assay_cqa_insn){
+        out->insn[i] = (struct as_cqa_insn){
             .insn = body->item[i].insn,
             .fused = from->fused,
             .eliminated = from->eliminated && !from->fused,
@@ -156,28 +156,27 @@ static int copy_path_insns(struct assay_cqa_engine *engine, const struct as_cqa_
     return 0;
 }
 
-static int predict_worst(struct assay_cqa_engine *engine, const struct as_cqa_body *body,
-                         double *cycles, struct assay_error *err)
+static int predict_worst(struct as_cqa_engine *engine, const struct as_cqa_body *body,
+                         double *cycles, struct as_error *err)
 {
-    const struct assay_predict_options worst = {
-        .without = ASSAY_WITHOUT_SIMULATION | ASSAY_WITHOUT_SPREAD, .worst = true};
-    struct assay_prediction found;
+    const struct as_predict_options worst = {.without = AS_WITHOUT_SIMULATION | AS_WITHOUT_SPREAD,
+                                             .worst = true};
+    struct as_prediction found;
 
-    AS_TRY(assay_predict(engine->predictor, &body->code, 0, body->n, &worst, &found, err));
+    AS_TRY(as_predict(engine->predictor, &body->code, 0, body->n, &worst, &found, err));
     *cycles = fmax(*cycles, found.cycles);
     return 0;
 }
 
 static int predict_as_is(const struct analysing *a, const struct as_cqa_body *body,
-                         struct as_cqa_as_is *as_is, struct assay_cqa_path *out,
-                         struct assay_error *err)
+                         struct as_cqa_as_is *as_is, struct as_cqa_path *out, struct as_error *err)
 {
-    const struct assay_predict_options options = {
+    const struct as_predict_options options = {
         .simulate = !a->options->bounds_only, /* as `assay predict` does, so that cycles agree */
-        .without = a->options->bounds_only ? ASSAY_WITHOUT_SIMULATION | ASSAY_WITHOUT_SPREAD : 0};
-    struct assay_prediction found;
+        .without = a->options->bounds_only ? AS_WITHOUT_SIMULATION | AS_WITHOUT_SPREAD : 0};
+    struct as_prediction found;
 
-    AS_TRY(assay_predict(a->engine->predictor, &body->code, 0, body->n, &options, &found, err));
+    AS_TRY(as_predict(a->engine->predictor, &body->code, 0, body->n, &options, &found, err));
     out->value[AS_CQA_CYCLES] = found.cycles;
     if (!a->options->promise_only) {
         as_cqa_set_prediction(a->engine, &found, out->value);
@@ -198,7 +197,7 @@ static int predict_as_is(const struct analysing *a, const struct as_cqa_body *bo
     as_is->bound = out->bound = found.bound;
     as_is->cycles = found.cycles;
     /* If buffers and issue order cost cycles here, they may also cost cycles in the variants. */
-    as_is->simulate |= found.bound == ASSAY_BOUND_WINDOW;
+    as_is->simulate |= found.bound == AS_BOUND_WINDOW;
     out->value[AS_CQA_CYCLES_WORST] = found.cycles;
     return found.varies && !a->options->promise_only
                ? predict_worst(a->engine, body, &out->value[AS_CQA_CYCLES_WORST], err)
@@ -207,18 +206,18 @@ static int predict_as_is(const struct analysing *a, const struct as_cqa_body *bo
 
 static void set_loop_identity(const struct analysing *a, double *m)
 {
-    const struct assay_loop *loop = a->loop == ASSAY_NONE ? NULL : &a->program->loop[a->loop];
+    const struct as_loop *loop = a->loop == AS_NONE ? NULL : &a->program->loop[a->loop];
     const bool known = loop && loop->unroll > 0;
 
     m[AS_CQA_DEPTH_N] = loop ? (double)loop->depth : NAN;
-    m[AS_CQA_PATH_N] = fmin((double)a->path_n, UINT32_MAX); /* the limit of assay_loop.paths */
+    m[AS_CQA_PATH_N] = fmin((double)a->path_n, UINT32_MAX); /* the limit of as_loop.paths */
     m[AS_CQA_UNROLL_N] = known ? loop->unroll : NAN;
     m[AS_CQA_UNROLL_TRUST_PCT] = known ? loop->unroll_confidence : NAN;
 }
 
 /* Sets the counted metrics and the metrics derived from them. */
 static void set_path_metrics(const struct analysing *a, const struct as_cqa_body *body,
-                             const struct assay_streams *streams, double *m)
+                             const struct as_streams *streams, double *m)
 {
     as_cqa_count(body, m);
     as_cqa_set_machine(a->engine, body, m);
@@ -228,13 +227,13 @@ static void set_path_metrics(const struct analysing *a, const struct as_cqa_body
 }
 
 /* Returns the estimated iterations of the path's loop per call of its function, to rank loops. */
-static double times_promised(const struct assay_loop *loop, const struct assay_cqa_path *path)
+static double times_promised(const struct as_loop *loop, const struct as_cqa_path *path)
 {
     const double trips = path->value[AS_CQA_TRIP_N];
-    const bool left_over = loop->role != ASSAY_ROLE_MAIN && loop->role != ASSAY_ROLE_VERSION;
+    const bool left_over = loop->role != AS_ROLE_MAIN && loop->role != AS_ROLE_VERSION;
     double times = left_over ? 1 : isnan(trips) ? TIMES_UNKNOWN : trips;
 
-    if (path->obstacles & ASSAY_CQA_OBSTACLE_CALL) /* its time is in the callee */
+    if (path->obstacles & AS_CQA_OBSTACLE_CALL) /* its time is in the callee */
         return 1;
     for (uint32_t depth = 1; depth < loop->depth && depth < DEPTH_COUNTED; depth++)
         times *= TIMES_UNKNOWN;
@@ -243,16 +242,16 @@ static double times_promised(const struct assay_loop *loop, const struct assay_c
 
 /* Returns false if the only path has fewer cycles than `least`, so that no variant can save as
  * many. */
-static bool may_promise(const struct analysing *a, const struct assay_cqa_path *path)
+static bool may_promise(const struct analysing *a, const struct as_cqa_path *path)
 {
-    return a->path_n > 1 || a->loop == ASSAY_NONE ||
+    return a->path_n > 1 || a->loop == AS_NONE ||
            times_promised(&a->program->loop[a->loop], path) * path->value[AS_CQA_CYCLES] >=
                a->options->least;
 }
 
 static int analyse_path(const struct analysing *a, const uint32_t *block, size_t block_n,
-                        const struct assay_streams *streams, struct assay_cqa_path *out,
-                        struct assay_error *err)
+                        const struct as_streams *streams, struct as_cqa_path *out,
+                        struct as_error *err)
 {
     struct as_cqa_body body;
     struct as_cqa_as_is as_is = {.body = &body, .simulate = a->options->simulate};
@@ -275,10 +274,10 @@ static int analyse_path(const struct analysing *a, const uint32_t *block, size_t
 /* ---- The mean ------------------------------------------------------------------------------ */
 
 /* Sets the weights of the paths by the options, else by the code. Their sum is 1. */
-static int set_weights(const struct analysing *a, const struct assay_paths *paths,
-                       struct assay_cqa *out, struct assay_error *err)
+static int set_weights(const struct analysing *a, const struct as_paths *paths, struct as_cqa *out,
+                       struct as_error *err)
 {
-    const struct assay_cqa_options *options = a->options;
+    const struct as_cqa_options *options = a->options;
     double *likely = NULL, sum = 0;
 
     out->weighed = options->weight && !out->merged;
@@ -296,7 +295,7 @@ static int set_weights(const struct analysing *a, const struct assay_paths *path
     return 0;
 }
 
-size_t as_cqa_heaviest(const struct assay_cqa *out)
+size_t as_cqa_heaviest(const struct as_cqa *out)
 {
     size_t most = 0;
 
@@ -306,21 +305,21 @@ size_t as_cqa_heaviest(const struct assay_cqa *out)
     return most;
 }
 
-static const struct assay_cqa_path *heaviest(const struct assay_cqa *out)
+static const struct as_cqa_path *heaviest(const struct as_cqa *out)
 {
     return &out->path[as_cqa_heaviest(out)];
 }
 
-static void mean_what_if(struct assay_cqa *out, unsigned variant)
+static void mean_what_if(struct as_cqa *out, unsigned variant)
 {
-    struct assay_cqa_what_if *mean = &out->mean.what_if[variant];
+    struct as_cqa_what_if *mean = &out->mean.what_if[variant];
 
     *mean = heaviest(out)->what_if[variant];
     mean->applies = false;
     mean->sound = true;
     mean->cycles = 0;
     for (size_t i = 0; i < out->path_n; i++) {
-        const struct assay_cqa_path *path = &out->path[i];
+        const struct as_cqa_path *path = &out->path[i];
 
         if (path->what_if[variant].applies && !mean->applies)
             mean->why = path->what_if[variant].why; /* of a path to which the variant applies */
@@ -334,12 +333,12 @@ static void mean_what_if(struct assay_cqa *out, unsigned variant)
 
 /* Returns the possible operations of all paths over the cycles of all paths. A maximum that holds
  * for each path then also holds for the mean. */
-static double mean_peak(const struct assay_cqa *out)
+static double mean_peak(const struct as_cqa *out)
 {
     double operations = 0, cycles = 0;
 
     for (size_t i = 0; i < out->path_n; i++) {
-        const struct assay_cqa_path *path = &out->path[i];
+        const struct as_cqa_path *path = &out->path[i];
         const double took = path->weight * path->value[AS_CQA_CYCLES];
 
         operations += took * path->value[AS_CQA_PEAK_FP_PER_CY];
@@ -348,13 +347,13 @@ static double mean_peak(const struct assay_cqa *out)
     return cycles > 0 ? operations / cycles : NAN;
 }
 
-static int find_mean(const struct analysing *a, const struct assay_paths *paths,
-                     struct assay_cqa *out, struct assay_error *err)
+static int find_mean(const struct analysing *a, const struct as_paths *paths, struct as_cqa *out,
+                     struct as_error *err)
 {
-    struct assay_cqa_engine *engine = a->engine;
-    const struct assay_cqa_options *options = a->options;
+    struct as_cqa_engine *engine = a->engine;
+    const struct as_cqa_options *options = a->options;
     const unsigned port_n = engine->uarch->port_n;
-    struct assay_cqa_path *mean = &out->mean;
+    struct as_cqa_path *mean = &out->mean;
 
     mean->value = as_arena_array(&engine->arena, double, AS_CQA_METRICS);
     mean->port_use = as_arena_array(&engine->arena, double, port_n + 1);
@@ -363,7 +362,7 @@ static int find_mean(const struct analysing *a, const struct assay_paths *paths,
     AS_TRY(set_weights(a, paths, out, err));
     mean->weight = 1;
     for (size_t i = 0; i < out->path_n; i++) {
-        const struct assay_cqa_path *path = &out->path[i];
+        const struct as_cqa_path *path = &out->path[i];
 
         mean->obstacles |= path->obstacles;
         for (unsigned k = 0; k < AS_CQA_METRICS; k++)
@@ -378,37 +377,36 @@ static int find_mean(const struct analysing *a, const struct assay_paths *paths,
     memcpy(mean->limit, heaviest(out)->limit, sizeof mean->limit);
     mean->chain = heaviest(out)->chain;
     mean->chain_n = heaviest(out)->chain_n;
-    for (unsigned v = 0; v < ASSAY_CQA_VARIANTS && !options->without_what_ifs; v++)
+    for (unsigned v = 0; v < AS_CQA_VARIANTS && !options->without_what_ifs; v++)
         mean_what_if(out, v);
     return 0;
 }
 
 /* ---- The best of the variants -------------------------------------------------------------- */
 
-int assay_cqa_best(const struct assay_cqa_path *path)
+int as_cqa_best(const struct as_cqa_path *path)
 {
-    const bool stays =
-        path->obstacles & (ASSAY_CQA_OBSTACLE_RECURRENCE | ASSAY_CQA_OBSTACLE_MEMORY);
+    const bool stays = path->obstacles & (AS_CQA_OBSTACLE_RECURRENCE | AS_CQA_OBSTACLE_MEMORY);
     int best = -1;
 
-    for (int v = 0; v < ASSAY_CQA_VARIANTS; v++) {
-        const struct assay_cqa_what_if *it = &path->what_if[v];
-        const bool counts = v == ASSAY_CQA_CLEAN || v == ASSAY_CQA_FP_VECTOR ||
-                            v == ASSAY_CQA_VECTOR || v == ASSAY_CQA_INDEPENDENT;
+    for (int v = 0; v < AS_CQA_VARIANTS; v++) {
+        const struct as_cqa_what_if *it = &path->what_if[v];
+        const bool counts = v == AS_CQA_CLEAN || v == AS_CQA_FP_VECTOR || v == AS_CQA_VECTOR ||
+                            v == AS_CQA_INDEPENDENT;
 
         if (counts && it->applies && it->speedup > 1.05 &&
-            (v == ASSAY_CQA_CLEAN || (v == ASSAY_CQA_INDEPENDENT && !stays) || it->sound) &&
+            (v == AS_CQA_CLEAN || (v == AS_CQA_INDEPENDENT && !stays) || it->sound) &&
             (best < 0 || it->speedup > path->what_if[best].speedup))
             best = v;
     }
     return best;
 }
 
-double assay_cqa_promise(const struct assay_cqa *cqa)
+double as_cqa_promise(const struct as_cqa *cqa)
 {
-    const int best = cqa->path_n ? assay_cqa_best(&cqa->mean) : -1;
+    const int best = cqa->path_n ? as_cqa_best(&cqa->mean) : -1;
 
-    if (best < 0 || cqa->loop == ASSAY_NONE)
+    if (best < 0 || cqa->loop == AS_NONE)
         return 0;
     return times_promised(&cqa->program->loop[cqa->loop], &cqa->mean) *
            (cqa->mean.value[AS_CQA_CYCLES] - cqa->mean.what_if[best].cycles);
@@ -417,36 +415,34 @@ double assay_cqa_promise(const struct assay_cqa *cqa)
 /* ---- Loops and functions ------------------------------------------------------------------- */
 
 /* Returns the extensions that a path needs and the core lacks, as bits. */
-static uint64_t find_lacks(const struct analysing *a, const struct assay_paths *paths)
+static uint64_t find_lacks(const struct analysing *a, const struct as_paths *paths)
 {
-    const struct assay_program *program = a->program;
+    const struct as_program *program = a->program;
     uint64_t lacks = 0;
 
     for (size_t i = 0; i < paths->path_n; i++)
         for (uint32_t k = 0; k < paths->path[i].blocks; k++) {
-            const struct assay_block *block =
-                &program->block[paths->block[paths->path[i].first + k]];
+            const struct as_block *block = &program->block[paths->block[paths->path[i].first + k]];
 
             for (uint32_t at = 0; at < block->insns; at++)
-                lacks |= assay_uarch_lacks(a->engine->uarch,
-                                           &program->code.insn[block->first_insn + at]);
+                lacks |=
+                    as_uarch_lacks(a->engine->uarch, &program->code.insn[block->first_insn + at]);
         }
     return lacks;
 }
 
-static int analyse_paths(const struct analysing *a, const struct assay_paths *paths,
-                         const struct assay_streams *streams, struct assay_cqa *out,
-                         struct assay_error *err)
+static int analyse_paths(const struct analysing *a, const struct as_paths *paths,
+                         const struct as_streams *streams, struct as_cqa *out, struct as_error *err)
 {
     out->lacks = find_lacks(a, paths);
     if (out->lacks)
         return 0;
-    out->path = as_arena_array(&a->engine->arena, struct assay_cqa_path, paths->path_n + 1);
+    out->path = as_arena_array(&a->engine->arena, struct as_cqa_path, paths->path_n + 1);
     if (!out->path)
         return as_error_nomem(err, "code quality analysis");
     out->path_n = paths->path_n;
     for (size_t i = 0; i < paths->path_n; i++) {
-        const struct assay_path *path = &paths->path[i];
+        const struct as_path *path = &paths->path[i];
 
         out->path[i].number = paths->merged ? 0 : (uint32_t)i + 1;
         AS_TRY(
@@ -455,63 +451,61 @@ static int analyse_paths(const struct analysing *a, const struct assay_paths *pa
     return paths->path_n ? find_mean(a, paths, out, err) : 0;
 }
 
-static const struct assay_cqa_options defaults;
+static const struct as_cqa_options defaults;
 
-int assay_cqa_loop(struct assay_cqa_engine *engine, const struct assay_program *program,
-                   uint32_t loop, const struct assay_cqa_options *options, struct assay_cqa *out,
-                   struct assay_error *err)
+int as_cqa_loop(struct as_cqa_engine *engine, const struct as_program *program, uint32_t loop,
+                const struct as_cqa_options *options, struct as_cqa *out, struct as_error *err)
 {
     struct analysing a = {.engine = engine,
                           .options = options ? options : &defaults,
                           .program = program,
                           .loop = loop};
-    const unsigned limit = a.options->path_limit ? a.options->path_limit : ASSAY_PATH_LIMIT;
-    struct assay_paths paths;
-    struct assay_streams streams;
+    const unsigned limit = a.options->path_limit ? a.options->path_limit : AS_PATH_LIMIT;
+    struct as_paths paths;
+    struct as_streams streams;
 
-    *out = (struct assay_cqa){.program = program, .loop = loop, .body = program->loop[loop].body};
+    *out = (struct as_cqa){.program = program, .loop = loop, .body = program->loop[loop].body};
     as_arena_reset(&engine->arena);
-    if (program->loop[loop].bits & ASSAY_LOOP_OUTSIZE) {
+    if (program->loop[loop].bits & AS_LOOP_OUTSIZE) {
         out->outsize = true;
         return 0;
     }
-    assay_vector_verdict_free(&engine->verdict);
-    AS_TRY(assay_loop_vector_verdict(program, loop, &engine->verdict, err));
+    as_vector_verdict_free(&engine->verdict);
+    AS_TRY(as_loop_vector_verdict(program, loop, &engine->verdict, err));
     out->verdict = a.verdict = &engine->verdict;
-    AS_TRY(assay_loop_paths(program, loop, limit == UINT_MAX ? 0 : limit, &paths, err));
+    AS_TRY(as_loop_paths(program, loop, limit == UINT_MAX ? 0 : limit, &paths, err));
     out->path_count = paths.count;
     out->merged = paths.merged;
     a.path_n = paths.count;
-    int rc = assay_loop_streams(program, loop, &streams, err);
+    int rc = as_loop_streams(program, loop, &streams, err);
     if (rc == 0) {
         rc = analyse_paths(&a, &paths, &streams, out, err);
-        assay_streams_free(&streams);
+        as_streams_free(&streams);
     }
-    assay_paths_free(&paths);
+    as_paths_free(&paths);
     return rc;
 }
 
-int assay_cqa_body(struct assay_cqa_engine *engine, const struct assay_program *program,
-                   uint32_t body, const struct assay_cqa_options *options, struct assay_cqa *out,
-                   struct assay_error *err)
+int as_cqa_function_body(struct as_cqa_engine *engine, const struct as_program *program,
+                         uint32_t body, const struct as_cqa_options *options, struct as_cqa *out,
+                         struct as_error *err)
 {
-    const struct assay_body *from = &program->body[body];
+    const struct as_body *from = &program->body[body];
     const struct analysing a = {.engine = engine,
                                 .options = options ? options : &defaults,
                                 .program = program,
-                                .loop = ASSAY_NONE,
+                                .loop = AS_NONE,
                                 .path_n = 1};
-    struct assay_path path = {0};
-    struct assay_paths paths = {.path = &path, .path_n = 1, .count = 1};
+    struct as_path path = {0};
+    struct as_paths paths = {.path = &path, .path_n = 1, .count = 1};
 
-    *out =
-        (struct assay_cqa){.program = program, .loop = ASSAY_NONE, .body = body, .path_count = 1};
+    *out = (struct as_cqa){.program = program, .loop = AS_NONE, .body = body, .path_count = 1};
     as_arena_reset(&engine->arena);
     paths.block = as_arena_array(&engine->arena, uint32_t, from->blocks + 1u);
     if (!paths.block)
         return as_error_nomem(err, "code quality analysis");
     for (uint32_t i = 0; i < from->blocks; i++)
-        if (program->block[from->first_block + i].loop == ASSAY_NONE &&
+        if (program->block[from->first_block + i].loop == AS_NONE &&
             program->block[from->first_block + i].insns)
             paths.block[path.blocks++] = from->first_block + i;
     paths.path_n = path.blocks > 0;

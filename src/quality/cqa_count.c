@@ -14,14 +14,13 @@
 
 static void count_operations(const struct as_cqa_item *item, double *m)
 {
-    static const uint8_t by_class[ASSAY_CLASS_COUNT] = {
-        [ASSAY_CLASS_ADD] = 1,  [ASSAY_CLASS_MUL] = 2,  [ASSAY_CLASS_FMA] = 3,
-        [ASSAY_CLASS_DIV] = 4,  [ASSAY_CLASS_SQRT] = 5, [ASSAY_CLASS_RCP] = 6,
-        [ASSAY_CLASS_RSQRT] = 7};
+    static const uint8_t by_class[AS_CLASS_COUNT] = {
+        [AS_CLASS_ADD] = 1,  [AS_CLASS_MUL] = 2, [AS_CLASS_FMA] = 3,  [AS_CLASS_DIV] = 4,
+        [AS_CLASS_SQRT] = 5, [AS_CLASS_RCP] = 6, [AS_CLASS_RSQRT] = 7};
     static const int metric[] = {AS_CQA_FP_OTHER_N, AS_CQA_FP_ADD_N,  AS_CQA_FP_MUL_N,
                                  AS_CQA_FP_FMA_N,   AS_CQA_FP_DIV_N,  AS_CQA_FP_SQRT_N,
                                  AS_CQA_FP_RCP_N,   AS_CQA_FP_RSQRT_N};
-    const struct assay_form *form = item->form;
+    const struct as_form *form = item->form;
     const bool vector = as_form_is_vector(form);
 
     m[AS_CQA_FP_OP_N] += form->flops;
@@ -30,89 +29,89 @@ static void count_operations(const struct as_cqa_item *item, double *m)
     m[AS_CQA_FP_INSN_N] += item->role == AS_ROLE_ARITHMETIC;
     m[vector ? AS_CQA_INT_SIMD_OP_N : AS_CQA_INT_OP_N] += form->intops;
     m[AS_CQA_SCALAR_INSN_N] +=
-        !vector && item->role != AS_ROLE_CALL && form->insn_class != ASSAY_CLASS_BRANCH &&
-        form->insn_class != ASSAY_CLASS_JUMP && form->insn_class != ASSAY_CLASS_NOP;
+        !vector && item->role != AS_ROLE_CALL && form->insn_class != AS_CLASS_BRANCH &&
+        form->insn_class != AS_CLASS_JUMP && form->insn_class != AS_CLASS_NOP;
 }
 
-static bool touches_mask(const struct assay_form *form)
+static bool touches_mask(const struct as_form *form)
 {
     for (unsigned i = 0; i < form->operands; i++)
-        if (form->operand[i].kind == ASSAY_OPERAND_REG && form->operand[i].file == ASSAY_FILE_MASK)
+        if (form->operand[i].kind == AS_OPERAND_REG && form->operand[i].file == AS_FILE_MASK)
             return true;
-    return form->traits & ASSAY_TRAIT_MASKED;
+    return form->traits & AS_TRAIT_MASKED;
 }
 
 static void count_class(const struct as_cqa_item *item, double *m)
 {
-    const struct assay_form *form = item->form;
+    const struct as_form *form = item->form;
     const bool vector = as_form_is_vector(form);
-    const bool legacy = vector && !(form->traits & (ASSAY_TRAIT_VEX | ASSAY_TRAIT_X87));
+    const bool legacy = vector && !(form->traits & (AS_TRAIT_VEX | AS_TRAIT_X87));
 
     switch (form->insn_class) {
-    case ASSAY_CLASS_BRANCH:
-    case ASSAY_CLASS_JUMP:
+    case AS_CLASS_BRANCH:
+    case AS_CLASS_JUMP:
         m[AS_CQA_INSN_CLASS_BRANCH_N]++;
         break;
-    case ASSAY_CLASS_CALL:
+    case AS_CLASS_CALL:
         m[AS_CQA_INSN_CLASS_CALL_N]++;
         break;
-    case ASSAY_CLASS_PREFETCH:
+    case AS_CLASS_PREFETCH:
         m[AS_CQA_INSN_CLASS_PREFETCH_N]++;
         m[AS_CQA_PREFETCH_B] += LINE_B;
         break;
-    case ASSAY_CLASS_CONVERT:
+    case AS_CLASS_CONVERT:
         m[AS_CQA_INSN_CLASS_CONVERT_N] += vector;
         break;
-    case ASSAY_CLASS_SHUFFLE:
+    case AS_CLASS_SHUFFLE:
         m[AS_CQA_INSN_CLASS_SHUFFLE_N]++;
         break;
-    case ASSAY_CLASS_INSERT:
+    case AS_CLASS_INSERT:
         m[AS_CQA_INSN_CLASS_INSERT_N]++;
         break;
-    case ASSAY_CLASS_EXTRACT:
+    case AS_CLASS_EXTRACT:
         m[AS_CQA_INSN_CLASS_EXTRACT_N]++;
         break;
-    case ASSAY_CLASS_BROADCAST:
+    case AS_CLASS_BROADCAST:
         m[AS_CQA_INSN_CLASS_BROADCAST_N]++;
         break;
-    case ASSAY_CLASS_SELECT:
+    case AS_CLASS_SELECT:
         m[AS_CQA_INSN_CLASS_BLEND_N] += vector;
         break;
-    case ASSAY_CLASS_GATHER:
+    case AS_CLASS_GATHER:
         m[AS_CQA_INSN_CLASS_GATHER_N]++;
         break;
-    case ASSAY_CLASS_SCATTER:
+    case AS_CLASS_SCATTER:
         m[AS_CQA_INSN_CLASS_SCATTER_N]++;
         break;
-    case ASSAY_CLASS_DIV:
-    case ASSAY_CLASS_SQRT:
+    case AS_CLASS_DIV:
+    case AS_CLASS_SQRT:
         m[AS_CQA_INSN_CLASS_DIVIDE_N]++;
         break;
     default:
         break;
     }
-    m[AS_CQA_INSN_CLASS_X87_N] += (form->traits & ASSAY_TRAIT_X87) != 0;
+    m[AS_CQA_INSN_CLASS_X87_N] += (form->traits & AS_TRAIT_X87) != 0;
     m[AS_CQA_INSN_CLASS_MASK_N] += touches_mask(form);
     m[AS_CQA_LEGACY_INSN_N] += legacy;
-    m[AS_CQA_VEX_INSN_N] += vector && form->traits & ASSAY_TRAIT_VEX;
+    m[AS_CQA_VEX_INSN_N] += vector && form->traits & AS_TRAIT_VEX;
 }
 
 enum upper_halves { UPPER_CLEAN, UPPER_IN_USE, UPPER_SAVED };
 
 /* Returns true if the instruction causes a transition between encodings. Intel, Optimization
  * Reference Manual (248966), mixing AVX code with SSE code. */
-static bool changes_encoding(const struct assay_form *form, enum upper_halves *now)
+static bool changes_encoding(const struct as_form *form, enum upper_halves *now)
 {
     const enum upper_halves before = *now;
-    const bool vex = form->traits & ASSAY_TRAIT_VEX;
+    const bool vex = form->traits & AS_TRAIT_VEX;
 
     if (strncmp(form->mnemonic, "vzero", 5) == 0)
         *now = UPPER_CLEAN;
-    else if (!as_form_is_vector(form) || form->traits & ASSAY_TRAIT_X87)
+    else if (!as_form_is_vector(form) || form->traits & AS_TRAIT_X87)
         return false;
     else if (vex && (form->vector_b >= 32 || before == UPPER_SAVED))
         *now = UPPER_IN_USE;
-    else if (!vex && form->isa != ASSAY_ISA_MMX && before == UPPER_IN_USE)
+    else if (!vex && form->isa != AS_ISA_MMX && before == UPPER_IN_USE)
         *now = UPPER_SAVED;
     return (before == UPPER_SAVED) != (*now == UPPER_SAVED);
 }
@@ -130,7 +129,7 @@ static void count_transitions(const struct as_cqa_body *body, double *m)
 
 /* ---- Memory -------------------------------------------------------------------------------- */
 
-static void count_width(const struct assay_memory *memory, double *m)
+static void count_width(const struct as_memory *memory, double *m)
 {
     static const int metric[] = {AS_CQA_ACCESS_8_N,  AS_CQA_ACCESS_16_N,  AS_CQA_ACCESS_32_N,
                                  AS_CQA_ACCESS_64_N, AS_CQA_ACCESS_128_N, AS_CQA_ACCESS_256_N,
@@ -144,14 +143,14 @@ static void count_width(const struct assay_memory *memory, double *m)
 static void count_memory(const struct as_cqa_body *body, size_t at, double *m)
 {
     const struct as_cqa_item *item = &body->item[at];
-    struct assay_memory memory[2];
-    const int n = assay_insn_memory(NULL, &body->code.insn[at], memory);
+    struct as_memory memory[2];
+    const int n = as_insn_memory(NULL, &body->code.insn[at], memory);
 
-    if (item->form->insn_class == ASSAY_CLASS_NOP || item->form->insn_class == ASSAY_CLASS_PREFETCH)
+    if (item->form->insn_class == AS_CLASS_NOP || item->form->insn_class == AS_CLASS_PREFETCH)
         return;
     for (int i = 0; i < n; i++) {
-        const bool reads = memory[i].access & ASSAY_ACCESS_READ;
-        const bool writes = memory[i].access & ASSAY_ACCESS_WRITE;
+        const bool reads = memory[i].access & AS_ACCESS_READ;
+        const bool writes = memory[i].access & AS_ACCESS_WRITE;
         const bool frame = item->frame || memory[i].stack;
         const double width_b = memory[i].width_b;
 
@@ -171,16 +170,16 @@ static void count_memory(const struct as_cqa_body *body, size_t at, double *m)
 
 static void count_streams(const struct as_cqa_body *body, double *m)
 {
-    static const int metric[] = {[ASSAY_STRIDE_ZERO] = AS_CQA_STREAM_ZERO_N,
-                                 [ASSAY_STRIDE_UNIT] = AS_CQA_STREAM_UNIT_N,
-                                 [ASSAY_STRIDE_CONSTANT] = AS_CQA_STREAM_STRIDED_N,
-                                 [ASSAY_STRIDE_INDIRECT] = AS_CQA_STREAM_INDIRECT_N,
-                                 [ASSAY_STRIDE_UNKNOWN] = AS_CQA_STREAM_UNKNOWN_N};
+    static const int metric[] = {[AS_STRIDE_ZERO] = AS_CQA_STREAM_ZERO_N,
+                                 [AS_STRIDE_UNIT] = AS_CQA_STREAM_UNIT_N,
+                                 [AS_STRIDE_CONSTANT] = AS_CQA_STREAM_STRIDED_N,
+                                 [AS_STRIDE_INDIRECT] = AS_CQA_STREAM_INDIRECT_N,
+                                 [AS_STRIDE_UNKNOWN] = AS_CQA_STREAM_UNKNOWN_N};
 
     if (!body->streams)
         return;
     for (size_t i = 0; i < body->streams->n; i++) {
-        const struct assay_memory_stream *at = &body->streams->at[i];
+        const struct as_memory_stream *at = &body->streams->at[i];
 
         if (body->on_path[i] && !at->stack && at->width_b)
             m[metric[at->stride]]++;
@@ -208,16 +207,16 @@ static void count_vectors(const struct as_cqa_item *item, double *m)
 
 static void widen_registers(const struct as_cqa_body *body, size_t at, uint8_t file_of[32])
 {
-    const struct assay_form *form = body->item[at].form;
+    const struct as_form *form = body->item[at].form;
 
     for (unsigned i = 0; i < form->operands; i++) {
-        const struct assay_operand *o = &form->operand[i];
+        const struct as_operand *o = &form->operand[i];
         const unsigned reg =
-            o->kind == ASSAY_OPERAND_REG ? body->code.insn[at].reg[o->slot] : ASSAY_REG_NONE;
+            o->kind == AS_OPERAND_REG ? body->code.insn[at].reg[o->slot] : AS_REG_NONE;
 
-        if (reg >= ASSAY_REG_VEC && reg < ASSAY_REG_VEC + 32 && o->file >= ASSAY_FILE_XMM &&
-            o->file <= ASSAY_FILE_ZMM && o->file > file_of[reg - ASSAY_REG_VEC])
-            file_of[reg - ASSAY_REG_VEC] = o->file;
+        if (reg >= AS_REG_VEC && reg < AS_REG_VEC + 32 && o->file >= AS_FILE_XMM &&
+            o->file <= AS_FILE_ZMM && o->file > file_of[reg - AS_REG_VEC])
+            file_of[reg - AS_REG_VEC] = o->file;
     }
 }
 
@@ -227,16 +226,16 @@ static void count_registers(const struct as_cqa_body *body, double *m)
     uint64_t used = 0;
 
     for (size_t i = 0; i < body->n; i++) {
-        if (body->item[i].form->insn_class != ASSAY_CLASS_CALL) /* clobbers do not count */
+        if (body->item[i].form->insn_class != AS_CLASS_CALL) /* clobbers do not count */
             used |= body->effects[i].read.word[0] | body->effects[i].written.word[0];
         widen_registers(body, i, file_of);
     }
     m[AS_CQA_REG_GPR_N] = __builtin_popcountll(used & 0xffff);
-    m[AS_CQA_REG_MASK_N] = __builtin_popcountll(used >> ASSAY_REG_MASK & 0xff);
+    m[AS_CQA_REG_MASK_N] = __builtin_popcountll(used >> AS_REG_MASK & 0xff);
     for (unsigned i = 0; i < 32; i++) {
-        m[AS_CQA_REG_XMM_N] += file_of[i] == ASSAY_FILE_XMM;
-        m[AS_CQA_REG_YMM_N] += file_of[i] == ASSAY_FILE_YMM;
-        m[AS_CQA_REG_ZMM_N] += file_of[i] == ASSAY_FILE_ZMM;
+        m[AS_CQA_REG_XMM_N] += file_of[i] == AS_FILE_XMM;
+        m[AS_CQA_REG_YMM_N] += file_of[i] == AS_FILE_YMM;
+        m[AS_CQA_REG_ZMM_N] += file_of[i] == AS_FILE_ZMM;
     }
 }
 

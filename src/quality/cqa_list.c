@@ -21,7 +21,7 @@ void as_cqa_list_fini(struct as_cqa_list *list)
     as_vec_fini(&list->ready);
 }
 
-void as_cqa_list_add(struct as_cqa_list *list, const struct assay_insn *insn, bool leaves)
+void as_cqa_list_add(struct as_cqa_list *list, const struct as_insn *insn, bool leaves)
 {
     list->failed |= as_vec_push(&list->insn, *insn) < 0 || as_vec_push(&list->leaves, leaves) < 0;
 }
@@ -30,9 +30,9 @@ void as_cqa_list_add(struct as_cqa_list *list, const struct assay_insn *insn, bo
 static void place_part(struct as_cqa_list *list, size_t from, size_t end, uint64_t start)
 {
     for (size_t i = from; i < end; i++) {
-        struct assay_insn *insn = &list->insn.at[i];
+        struct as_insn *insn = &list->insn.at[i];
 
-        if (insn->base == ASSAY_REG_IP) /* its memory operand keeps its address */
+        if (insn->base == AS_REG_IP) /* its memory operand keeps its address */
             insn->disp += (int32_t)(insn->address - start);
         insn->address = start;
         start += insn->length + (list->leaves.at[i] ? GAP_B : 0);
@@ -53,19 +53,19 @@ void as_cqa_list_place(struct as_cqa_list *list, uint64_t start)
     place_part(list, tail, n, start - tail_b);
 }
 
-int as_cqa_list_predict(struct assay_cqa_engine *engine, bool simulate, uint32_t without,
-                        struct assay_prediction *out, struct assay_error *err)
+int as_cqa_list_predict(struct as_cqa_engine *engine, bool simulate, uint32_t without,
+                        struct as_prediction *out, struct as_error *err)
 {
     const struct as_cqa_list *list = &engine->list;
-    const struct assay_code code = {.insn = list->insn.at, .n = list->insn.n};
+    const struct as_code code = {.insn = list->insn.at, .n = list->insn.n};
     const unsigned last =
-        code.n ? assay_form_get(code.insn[code.n - 1].form)->insn_class : ASSAY_CLASS_NOP;
-    const bool branches = last == ASSAY_CLASS_BRANCH || last == ASSAY_CLASS_JUMP;
-    const struct assay_predict_options options = {
+        code.n ? as_form_get(code.insn[code.n - 1].form)->insn_class : AS_CLASS_NOP;
+    const bool branches = last == AS_CLASS_BRANCH || last == AS_CLASS_JUMP;
+    const struct as_predict_options options = {
         /* A list without loop control is predicted as unrolled copies. */
-        .mode = branches ? ASSAY_PREDICT_LOOP : ASSAY_PREDICT_UNROLLED,
-        .without = without | ASSAY_WITHOUT_SPREAD | (simulate ? 0 : ASSAY_WITHOUT_SIMULATION),
+        .mode = branches ? AS_PREDICT_LOOP : AS_PREDICT_UNROLLED,
+        .without = without | AS_WITHOUT_SPREAD | (simulate ? 0 : AS_WITHOUT_SIMULATION),
         .ready = list->ready.n ? list->ready.at : NULL};
 
-    return assay_predict(engine->predictor, &code, 0, code.n, &options, out, err);
+    return as_predict(engine->predictor, &code, 0, code.n, &options, out, err);
 }

@@ -7,8 +7,8 @@
 #include "quality/cqa.h"
 
 /* Returns true if the path contains an instruction of the evidence. */
-static bool is_on_path(const struct as_cqa_body *body, const struct assay_vector_verdict *verdict,
-                       const struct assay_vector_reason *reason)
+static bool is_on_path(const struct as_cqa_body *body, const struct as_vector_verdict *verdict,
+                       const struct as_vector_reason *reason)
 {
     for (uint32_t k = 0; k < reason->n; k++)
         for (size_t i = 0; i < body->n; i++)
@@ -17,9 +17,8 @@ static bool is_on_path(const struct as_cqa_body *body, const struct assay_vector
     return false;
 }
 
-static bool stores_on_path(const struct as_cqa_body *body,
-                           const struct assay_vector_verdict *verdict,
-                           const struct assay_vector_reason *reason)
+static bool stores_on_path(const struct as_cqa_body *body, const struct as_vector_verdict *verdict,
+                           const struct as_vector_reason *reason)
 {
     for (uint32_t k = 0; k < reason->n; k++)
         for (size_t i = 0; i < body->n; i++)
@@ -31,20 +30,20 @@ static bool stores_on_path(const struct as_cqa_body *body,
 
 /* Returns the obstacles from loop-carried dependences on the path, by the vector verdict. */
 static uint32_t cycle_obstacles(const struct as_cqa_body *body,
-                                const struct assay_vector_verdict *verdict)
+                                const struct as_vector_verdict *verdict)
 {
     uint32_t found = 0;
 
     for (size_t i = 0; i < verdict->reason_n; i++) {
-        const struct assay_vector_reason *reason = &verdict->reason[i];
-        const bool chain = reason->obstacle == ASSAY_VECTOR_CHAIN;
+        const struct as_vector_reason *reason = &verdict->reason[i];
+        const bool chain = reason->obstacle == AS_VECTOR_CHAIN;
 
-        if ((!chain && reason->obstacle != ASSAY_VECTOR_REDUCTION) ||
+        if ((!chain && reason->obstacle != AS_VECTOR_REDUCTION) ||
             !is_on_path(body, verdict, reason))
             continue;
-        found |= chain ? ASSAY_CQA_OBSTACLE_RECURRENCE : ASSAY_CQA_OBSTACLE_REDUCTION;
+        found |= chain ? AS_CQA_OBSTACLE_RECURRENCE : AS_CQA_OBSTACLE_REDUCTION;
         if (chain && stores_on_path(body, verdict, reason))
-            found |= ASSAY_CQA_OBSTACLE_MEMORY;
+            found |= AS_CQA_OBSTACLE_MEMORY;
     }
     return found;
 }
@@ -54,30 +53,30 @@ static uint32_t item_obstacles(const struct as_cqa_body *body, size_t at)
     const struct as_cqa_item *item = &body->item[at];
     const bool moves = (item->loads || item->stores) && !item->frame &&
                        (item->packable || item->role >= AS_ROLE_DATA);
-    struct assay_insn wider;
+    struct as_insn wider;
     uint32_t found = 0;
 
     if (item->role == AS_ROLE_CALL)
-        return ASSAY_CQA_OBSTACLE_CALL;
-    if (item->form->traits & ASSAY_TRAIT_X87)
-        found |= ASSAY_CQA_OBSTACLE_X87;
-    if (moves && item->stride == ASSAY_STRIDE_CONSTANT)
-        found |= ASSAY_CQA_OBSTACLE_STRIDE;
-    if (moves && item->stride == ASSAY_STRIDE_INDIRECT)
-        found |= ASSAY_CQA_OBSTACLE_INDIRECT;
-    if (moves && item->stride == ASSAY_STRIDE_UNKNOWN && body->streams)
-        found |= ASSAY_CQA_OBSTACLE_UNKNOWN_STEP;
-    if (item->packable && !item->packed && item->form->insn_class != ASSAY_CLASS_LEA &&
+        return AS_CQA_OBSTACLE_CALL;
+    if (item->form->traits & AS_TRAIT_X87)
+        found |= AS_CQA_OBSTACLE_X87;
+    if (moves && item->stride == AS_STRIDE_CONSTANT)
+        found |= AS_CQA_OBSTACLE_STRIDE;
+    if (moves && item->stride == AS_STRIDE_INDIRECT)
+        found |= AS_CQA_OBSTACLE_INDIRECT;
+    if (moves && item->stride == AS_STRIDE_UNKNOWN && body->streams)
+        found |= AS_CQA_OBSTACLE_UNKNOWN_STEP;
+    if (item->packable && !item->packed && item->form->insn_class != AS_CLASS_LEA &&
         !as_insn_packed(&body->code.insn[at], 2, &wider) &&
         !as_insn_packed(&body->code.insn[at], 4, &wider))
-        found |= ASSAY_CQA_OBSTACLE_FORM;
+        found |= AS_CQA_OBSTACLE_FORM;
     return found;
 }
 
-uint32_t as_cqa_obstacles(const struct as_cqa_body *body,
-                          const struct assay_vector_verdict *verdict, bool ways)
+uint32_t as_cqa_obstacles(const struct as_cqa_body *body, const struct as_vector_verdict *verdict,
+                          bool ways)
 {
-    uint32_t found = ways ? ASSAY_CQA_OBSTACLE_WAYS : 0;
+    uint32_t found = ways ? AS_CQA_OBSTACLE_WAYS : 0;
 
     for (size_t i = 0; i < body->n; i++)
         found |= item_obstacles(body, i);

@@ -21,9 +21,9 @@ static bool executes(const char *group)
     return true;
 }
 
-void as_cqa_find_few(struct assay_cqa_engine *engine)
+void as_cqa_find_few(struct as_cqa_engine *engine)
 {
-    const struct assay_uarch *uarch = engine->uarch;
+    const struct as_uarch *uarch = engine->uarch;
 
     for (unsigned i = 0; i < uarch->group_n; i++) {
         const uint64_t ports = uarch->group[i].ports;
@@ -38,41 +38,40 @@ void as_cqa_find_few(struct assay_cqa_engine *engine)
 
 /* ---- Kinds --------------------------------------------------------------------------------- */
 
-static bool has_file(const struct assay_form *form, unsigned from, unsigned to)
+static bool has_file(const struct as_form *form, unsigned from, unsigned to)
 {
     for (unsigned i = 0; i < form->operands; i++)
-        if (form->operand[i].kind == ASSAY_OPERAND_REG && form->operand[i].file >= from &&
+        if (form->operand[i].kind == AS_OPERAND_REG && form->operand[i].file >= from &&
             form->operand[i].file <= to)
             return true;
     return false;
 }
 
-enum as_cqa_few as_cqa_few_of(const struct assay_form *form)
+enum as_cqa_few as_cqa_few_of(const struct as_form *form)
 {
-    const bool vector = has_file(form, ASSAY_FILE_XMM, ASSAY_FILE_ZMM);
-    const bool general = has_file(form, ASSAY_FILE_GPR8, ASSAY_FILE_GPR64);
+    const bool vector = has_file(form, AS_FILE_XMM, AS_FILE_ZMM);
+    const bool general = has_file(form, AS_FILE_GPR8, AS_FILE_GPR64);
 
     switch (form->insn_class) {
-    case ASSAY_CLASS_CONVERT:
+    case AS_CLASS_CONVERT:
         return vector ? AS_FEW_CONVERT : AS_FEW_NONE;
-    case ASSAY_CLASS_SHUFFLE:
-    case ASSAY_CLASS_COMPRESS:
+    case AS_CLASS_SHUFFLE:
+    case AS_CLASS_COMPRESS:
         return AS_FEW_SHUFFLE;
-    case ASSAY_CLASS_BROADCAST:
-    case ASSAY_CLASS_INSERT:
-    case ASSAY_CLASS_EXTRACT:
+    case AS_CLASS_BROADCAST:
+    case AS_CLASS_INSERT:
+    case AS_CLASS_EXTRACT:
         return vector && general ? AS_FEW_TRANSFER : AS_FEW_SHUFFLE;
-    case ASSAY_CLASS_MUL:
+    case AS_CLASS_MUL:
         return form->flops ? AS_FEW_NONE : AS_FEW_MULTIPLY;
-    case ASSAY_CLASS_BIT:
-    case ASSAY_CLASS_SHIFT:
+    case AS_CLASS_BIT:
+    case AS_CLASS_SHIFT:
         return vector ? AS_FEW_NONE : AS_FEW_BITS;
-    case ASSAY_CLASS_MASK:
+    case AS_CLASS_MASK:
         return AS_FEW_MASK;
-    case ASSAY_CLASS_COMPARE:
-        return vector && has_file(form, ASSAY_FILE_MASK, ASSAY_FILE_MASK) ? AS_FEW_MASK
-                                                                          : AS_FEW_NONE;
-    case ASSAY_CLASS_MOVE:
+    case AS_CLASS_COMPARE:
+        return vector && has_file(form, AS_FILE_MASK, AS_FILE_MASK) ? AS_FEW_MASK : AS_FEW_NONE;
+    case AS_CLASS_MOVE:
         return vector && general ? AS_FEW_TRANSFER : AS_FEW_NONE;
     default:
         return AS_FEW_NONE;
@@ -82,7 +81,7 @@ enum as_cqa_few as_cqa_few_of(const struct assay_form *form)
 /* ---- Cycles -------------------------------------------------------------------------------- */
 
 /* Adds the port cycles of the instruction to each set that contains its ports. */
-static void add_uses(const struct assay_cqa_engine *engine, const struct assay_timing *timing,
+static void add_uses(const struct as_cqa_engine *engine, const struct as_core_timing *timing,
                      double *busy)
 {
     for (unsigned i = 0; timing && i < timing->use_n; i++) {
@@ -94,9 +93,8 @@ static void add_uses(const struct assay_cqa_engine *engine, const struct assay_t
     }
 }
 
-enum as_cqa_few as_cqa_set_few(const struct assay_cqa_engine *engine,
-                               const struct as_cqa_body *body,
-                               const struct assay_prediction *prediction, double *m)
+enum as_cqa_few as_cqa_set_few(const struct as_cqa_engine *engine, const struct as_cqa_body *body,
+                               const struct as_prediction *prediction, double *m)
 {
     double busy[AS_FEWS][AS_CQA_FEW_MOST] = {{0}};
     enum as_cqa_few most = AS_FEW_NONE;

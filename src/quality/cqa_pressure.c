@@ -7,8 +7,8 @@
 
 #define GPRS    UINT64_C(0xffff)
 #define RSP     (UINT64_C(1) << 4)
-#define VECTORS (UINT64_C(0xffffffff) << ASSAY_REG_VEC)
-#define MASKS   (UINT64_C(0xff) << ASSAY_REG_MASK)
+#define VECTORS (UINT64_C(0xffffffff) << AS_REG_VEC)
+#define MASKS   (UINT64_C(0xff) << AS_REG_MASK)
 
 static double greater_count(double most, uint64_t set)
 {
@@ -22,7 +22,7 @@ static double greater_count(double most, uint64_t set)
 static uint64_t walk_back(const struct as_cqa_body *body, uint64_t live, double *m)
 {
     for (size_t i = body->n; i-- > 0;) {
-        const struct assay_effects *effects = &body->effects[i];
+        const struct as_effects *effects = &body->effects[i];
 
         live = (live & ~effects->written.word[0]) | effects->read.word[0];
         m[AS_CQA_LIVE_GPR_N] = greater_count(m[AS_CQA_LIVE_GPR_N], live & GPRS & ~RSP);
@@ -37,12 +37,12 @@ void as_cqa_count_pressure(const struct as_cqa_body *body, double *m)
     bool evex = false;
 
     for (size_t i = 0; i < body->n && !evex; i++)
-        evex = body->item[i].form->traits & ASSAY_TRAIT_EVEX;
+        evex = body->item[i].form->traits & AS_TRAIT_EVEX;
     m[AS_CQA_NAMEABLE_GPR_N] = 15;
     m[AS_CQA_NAMEABLE_VECTOR_N] = evex ? 32 : 16;
     m[AS_CQA_NAMEABLE_MASK_N] = 8;
     /* The second pass includes the values that the next iteration reads. */
     const uint64_t next = walk_back(body, 0, m);
-    if (body->loop != ASSAY_NONE)
+    if (body->loop != AS_NONE)
         walk_back(body, next, m);
 }

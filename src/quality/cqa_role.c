@@ -12,33 +12,33 @@
 
 /* ---- Reads --------------------------------------------------------------------------------- */
 
-static void visit_reads(const struct assay_effects *effects, size_t reader, const uint32_t *last,
+static void visit_reads(const struct as_effects *effects, size_t reader, const uint32_t *last,
                         const struct as_cqa_reads *reads)
 {
     for (unsigned word = 0; word < 2; word++)
         for (uint64_t left = effects->read.word[word]; left; left &= left - 1) {
             const unsigned reg = 64 * word + (unsigned)__builtin_ctzll(left);
 
-            if (reg < ASSAY_REG_COUNT && last[reg] != NOBODY)
+            if (reg < AS_REG_COUNT && last[reg] != NOBODY)
                 reads->each(reads->context, reader, reg, last[reg]);
         }
 }
 
 void as_cqa_walk_reads(const struct as_cqa_body *body, const struct as_cqa_reads *reads)
 {
-    uint32_t last[ASSAY_REG_COUNT];
+    uint32_t last[AS_REG_COUNT];
 
     memset(last, 0xff, sizeof last);
     for (int round = 0; round < 2; round++)
         for (size_t i = 0; i < body->n; i++) {
-            const struct assay_effects *effects = &body->effects[i];
+            const struct as_effects *effects = &body->effects[i];
 
             if (round)
                 visit_reads(effects, i, last, reads);
             for (unsigned word = 0; word < 2; word++)
                 for (uint64_t left = effects->written.word[word]; left; left &= left - 1) {
                     const unsigned reg = 64 * word + (unsigned)__builtin_ctzll(left);
-                    if (reg < ASSAY_REG_COUNT)
+                    if (reg < AS_REG_COUNT)
                         last[reg] = (uint32_t)i;
                 }
         }
@@ -46,24 +46,24 @@ void as_cqa_walk_reads(const struct as_cqa_body *body, const struct as_cqa_reads
 
 /* ---- Control ------------------------------------------------------------------------------- */
 
-static bool is_inside(const struct assay_program *program, uint32_t block, uint32_t loop)
+static bool is_inside(const struct as_program *program, uint32_t block, uint32_t loop)
 {
     uint32_t at = program->block[block].loop;
 
-    while (at != ASSAY_NONE && at != loop)
+    while (at != AS_NONE && at != loop)
         at = program->loop[at].parent;
     return at == loop;
 }
 
 static uint32_t block_of(const struct as_cqa_body *body, uint32_t insn)
 {
-    const struct assay_program *program = body->program;
-    const struct assay_loop *loop = &program->loop[body->loop];
+    const struct as_program *program = body->program;
+    const struct as_loop *loop = &program->loop[body->loop];
     size_t low = 0, high = loop->blocks;
 
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        const struct assay_block *block =
+        const struct as_block *block =
             &program->block[program->loop_block[loop->first_block + middle]];
 
         if (insn < block->first_insn)
@@ -73,27 +73,27 @@ static uint32_t block_of(const struct as_cqa_body *body, uint32_t insn)
         else
             return program->loop_block[loop->first_block + middle];
     }
-    return ASSAY_NONE;
+    return AS_NONE;
 }
 
 /* Returns true if item `i` is the last one of the path or branches out of the loop. */
 static bool closes(const struct as_cqa_body *body, size_t i)
 {
-    if (i + 1 == body->n || body->loop == ASSAY_NONE)
+    if (i + 1 == body->n || body->loop == AS_NONE)
         return true;
     const uint32_t at = block_of(body, body->item[i].insn);
-    if (at == ASSAY_NONE)
+    if (at == AS_NONE)
         return false;
-    const struct assay_block *block = &body->program->block[at];
+    const struct as_block *block = &body->program->block[at];
     for (uint32_t k = 0; k < block->succs; k++)
         if (!is_inside(body->program, body->program->succ[block->first_succ + k].block, body->loop))
             return true;
     return false;
 }
 
-static bool is_counting(const struct assay_form *form)
+static bool is_counting(const struct as_form *form)
 {
-    return form->insn_class == ASSAY_CLASS_ADD || form->insn_class == ASSAY_CLASS_LEA;
+    return form->insn_class == AS_CLASS_ADD || form->insn_class == AS_CLASS_LEA;
 }
 
 /* Marks instructions that count a register which the compare at `compare` reads. */
@@ -112,9 +112,9 @@ static void mark_counters(struct as_cqa_body *body, size_t compare)
 static void mark_control(struct as_cqa_body *body)
 {
     for (size_t i = 0; i < body->n; i++) {
-        const struct assay_form *form = body->item[i].form;
+        const struct as_form *form = body->item[i].form;
 
-        if ((form->insn_class != ASSAY_CLASS_BRANCH && form->insn_class != ASSAY_CLASS_JUMP) ||
+        if ((form->insn_class != AS_CLASS_BRANCH && form->insn_class != AS_CLASS_JUMP) ||
             !closes(body, i))
             continue;
         body->item[i].role = AS_ROLE_CONTROL;
@@ -137,10 +137,10 @@ struct addressing {
     bool changed;
 };
 
-static bool is_address_register(const struct as_cqa_item *item, const struct assay_insn *insn,
+static bool is_address_register(const struct as_cqa_item *item, const struct as_insn *insn,
                                 unsigned reg)
 {
-    return insn->bits & ASSAY_INSN_MEM && item->form->insn_class != ASSAY_CLASS_LEA &&
+    return insn->bits & AS_INSN_MEM && item->form->insn_class != AS_CLASS_LEA &&
            (insn->base == reg || insn->index == reg);
 }
 
@@ -169,20 +169,20 @@ static void follow_loads(void *context, size_t reader, unsigned reg, size_t writ
     }
 }
 
-static uint8_t first_role(const struct assay_form *form)
+static uint8_t first_role(const struct as_form *form)
 {
-    if (form->insn_class == ASSAY_CLASS_CALL)
+    if (form->insn_class == AS_CLASS_CALL)
         return AS_ROLE_CALL;
     if (as_form_is_vector(form))
         return form->flops > 0 ? AS_ROLE_ARITHMETIC : AS_ROLE_VECTOR;
     switch (form->insn_class) {
-    case ASSAY_CLASS_NOP:
-    case ASSAY_CLASS_BRANCH:
-    case ASSAY_CLASS_JUMP:
-    case ASSAY_CLASS_PUSH:
-    case ASSAY_CLASS_POP:
-    case ASSAY_CLASS_PREFETCH:
-    case ASSAY_CLASS_STATE:
+    case AS_CLASS_NOP:
+    case AS_CLASS_BRANCH:
+    case AS_CLASS_JUMP:
+    case AS_CLASS_PUSH:
+    case AS_CLASS_POP:
+    case AS_CLASS_PREFETCH:
+    case AS_CLASS_STATE:
         return AS_ROLE_ADDRESS;
     default:
         return AS_ROLE_DATA;

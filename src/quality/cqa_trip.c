@@ -9,51 +9,51 @@
 
 #include "quality/cqa.h"
 
-static bool has_immediate(const struct assay_form *form)
+static bool has_immediate(const struct as_form *form)
 {
     for (unsigned i = 0; i < form->operands; i++)
-        if (form->operand[i].kind == ASSAY_OPERAND_IMM)
+        if (form->operand[i].kind == AS_OPERAND_IMM)
             return true;
     return false;
 }
 
-static bool writes_register(const struct assay_insn *insn, uint8_t reg)
+static bool writes_register(const struct as_insn *insn, uint8_t reg)
 {
-    struct assay_effects effects;
+    struct as_effects effects;
 
-    assay_insn_effects(insn, &effects);
+    as_insn_effects(insn, &effects);
     return effects.written.word[0] >> reg & 1;
 }
 
 /* Sets `*value` to the constant that the instruction writes. Returns false if it writes none. */
-static bool sets_constant(const struct assay_insn *insn, int64_t *value)
+static bool sets_constant(const struct as_insn *insn, int64_t *value)
 {
-    const struct assay_form *form = assay_form_get(insn->form);
+    const struct as_form *form = as_form_get(insn->form);
 
     *value = 0;
     if (strcmp(form->mnemonic, "xor") == 0)
-        return insn->reg[0] != ASSAY_REG_NONE && insn->reg[0] == insn->reg[1];
+        return insn->reg[0] != AS_REG_NONE && insn->reg[0] == insn->reg[1];
     *value = insn->imm;
     return strcmp(form->mnemonic, "mov") == 0 && has_immediate(form) && !insn->wrap;
 }
 
 /* Sets `*value` to the constant in `reg` at the entry of the loop with block `header`. Returns
  * false if there is none. */
-static bool begins_with(const struct assay_program *p, uint32_t header, uint8_t reg, int64_t *value)
+static bool begins_with(const struct as_program *p, uint32_t header, uint8_t reg, int64_t *value)
 {
-    const struct assay_block *block = &p->block[header];
-    uint32_t from = ASSAY_NONE;
+    const struct as_block *block = &p->block[header];
+    uint32_t from = AS_NONE;
 
     for (uint32_t i = 0; i < block->preds; i++) {
         const uint32_t pred = p->pred[block->first_pred + i].block;
 
-        if (pred != header && from != ASSAY_NONE)
+        if (pred != header && from != AS_NONE)
             return false;
         from = pred == header ? from : pred;
     }
-    if (from == ASSAY_NONE)
+    if (from == AS_NONE)
         return false;
-    const struct assay_block *before = &p->block[from];
+    const struct as_block *before = &p->block[from];
     for (uint32_t i = before->insns; i-- > 0;)
         if (writes_register(&p->code.insn[before->first_insn + i], reg))
             return sets_constant(&p->code.insn[before->first_insn + i], value);
@@ -62,15 +62,15 @@ static bool begins_with(const struct assay_program *p, uint32_t header, uint8_t 
 
 /* Sets `*value` to the constant at which the last branch ends the loop. Returns false if there is
  * none. */
-static bool ends_at(const struct assay_program *p, const struct assay_block *block, uint8_t reg,
+static bool ends_at(const struct as_program *p, const struct as_block *block, uint8_t reg,
                     int64_t *value)
 {
     if (block->insns < 2)
         return false;
-    const struct assay_insn *last = &p->code.insn[block->first_insn + block->insns - 1];
-    const struct assay_insn *told = last - 1;
-    const struct assay_form *form = assay_form_get(told->form);
-    const char *jump = assay_form_get(last->form)->mnemonic;
+    const struct as_insn *last = &p->code.insn[block->first_insn + block->insns - 1];
+    const struct as_insn *told = last - 1;
+    const struct as_form *form = as_form_get(told->form);
+    const char *jump = as_form_get(last->form)->mnemonic;
 
     *value = 0;
     if (strcmp(jump, "jnz") != 0 && strcmp(jump, "jne") != 0)
@@ -81,15 +81,15 @@ static bool ends_at(const struct assay_program *p, const struct assay_block *blo
     return told->reg[0] == reg && has_immediate(form) && !told->wrap;
 }
 
-double as_cqa_trips(const struct assay_program *program, uint32_t loop,
-                    const struct assay_streams *streams)
+double as_cqa_trips(const struct as_program *program, uint32_t loop,
+                    const struct as_streams *streams)
 {
-    const struct assay_loop *it = loop == ASSAY_NONE ? NULL : &program->loop[loop];
+    const struct as_loop *it = loop == AS_NONE ? NULL : &program->loop[loop];
 
     if (!it || !streams || it->blocks != 1)
         return NAN;
     for (size_t i = 0; i < streams->induction_n; i++) {
-        const struct assay_induction *by = &streams->induction[i];
+        const struct as_induction *by = &streams->induction[i];
         int64_t from, to, distance;
 
         if (!by->controls || !by->step || !begins_with(program, it->header, by->reg, &from) ||

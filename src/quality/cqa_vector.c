@@ -16,11 +16,11 @@
 enum {
     LIST_MOST = 768, /* max instructions of a list; longer lists get fewer iterations */
     QUAD_B = 16,
-    TEMPORARY = ASSAY_REG_VEC + 31 /* and lower registers: written before they are read */
+    TEMPORARY = AS_REG_VEC + 31 /* and lower registers: written before they are read */
 };
 
 struct vectorising {
-    struct assay_cqa_engine *engine;
+    struct as_cqa_engine *engine;
     const struct as_cqa_body *body;
     struct as_cqa_list *list;
     unsigned times;  /* iterations in the list */
@@ -32,39 +32,38 @@ struct vectorising {
 
 /* ---- Parts --------------------------------------------------------------------------------- */
 
-static void set_registers(struct assay_insn *insn, unsigned result, unsigned first, unsigned second)
+static void set_registers(struct as_insn *insn, unsigned result, unsigned first, unsigned second)
 {
     for (unsigned i = 0; i < 4; i++)
-        if (insn->reg[i] == ASSAY_REG_VEC)
+        if (insn->reg[i] == AS_REG_VEC)
             insn->reg[i] = (uint8_t)result;
-        else if (insn->reg[i] == ASSAY_REG_VEC + 1)
+        else if (insn->reg[i] == AS_REG_VEC + 1)
             insn->reg[i] = (uint8_t)first;
-        else if (insn->reg[i] == ASSAY_REG_VEC + 2)
+        else if (insn->reg[i] == AS_REG_VEC + 2)
             insn->reg[i] = (uint8_t)second;
 }
 
 /* Sets the address of `item` in iteration `k`. If the stride is unknown, each iteration gets its
  * own cache line. */
-static void set_address(struct assay_insn *insn, const struct vectorising *v, size_t item,
-                        unsigned k)
+static void set_address(struct as_insn *insn, const struct vectorising *v, size_t item, unsigned k)
 {
-    const struct assay_insn *from = &v->body->code.insn[item];
+    const struct as_insn *from = &v->body->code.insn[item];
     const struct as_cqa_item *of = &v->body->item[item];
-    const bool known = of->stride <= ASSAY_STRIDE_CONSTANT;
+    const bool known = of->stride <= AS_STRIDE_CONSTANT;
 
     insn->base = from->base;
-    if (insn->index == ASSAY_REG_NONE) { /* a gather has its own index */
+    if (insn->index == AS_REG_NONE) { /* a gather has its own index */
         insn->index = from->index;
         insn->scale = from->scale;
     }
     insn->disp = from->disp + (int32_t)(k * (known ? of->stride_b : 64));
-    insn->bits = (uint8_t)((insn->bits & ~ASSAY_INSN_STACKMEM) | ASSAY_INSN_MEM);
+    insn->bits = (uint8_t)((insn->bits & ~AS_INSN_STACKMEM) | AS_INSN_MEM);
 }
 
 static void add_part(struct vectorising *v, enum as_part part, unsigned element_b, unsigned width_b,
                      const unsigned reg[3])
 {
-    struct assay_insn insn;
+    struct as_insn insn;
 
     if (!as_insn_part(part, element_b, width_b, &insn)) {
         v->refused = true;
@@ -77,7 +76,7 @@ static void add_part(struct vectorising *v, enum as_part part, unsigned element_
 static void add_memory_part(struct vectorising *v, enum as_part part, unsigned element_b,
                             unsigned width_b, unsigned reg, size_t item, unsigned k)
 {
-    struct assay_insn insn;
+    struct as_insn insn;
 
     if (!as_insn_part(part, element_b, width_b, &insn)) {
         v->refused = true;
@@ -129,7 +128,7 @@ static void split_memory_part(struct vectorising *v, size_t item, unsigned size_
 
 static bool is_integer(const struct as_cqa_item *item)
 {
-    return item->form->element == ASSAY_ELEMENT_INT || !as_form_is_vector(item->form);
+    return item->form->element == AS_ELEMENT_INT || !as_form_is_vector(item->form);
 }
 
 static unsigned native_of(const struct vectorising *v, const struct as_cqa_item *item)
@@ -152,11 +151,11 @@ static void copy_item(struct vectorising *v, size_t at, unsigned times)
 }
 
 /* Adds `insn` in vector form as often as needed, or scalar copies if it has none. */
-static void widen_item(struct vectorising *v, size_t at, const struct assay_insn *insn)
+static void widen_item(struct vectorising *v, size_t at, const struct as_insn *insn)
 {
     const struct as_cqa_item *item = &v->body->item[at];
     unsigned copies = vectors_of(v, item);
-    struct assay_insn wide = *insn;
+    struct as_insn wide = *insn;
 
     while (copies < v->times && !as_insn_packed(insn, v->times / copies, &wide))
         copies *= 2;
@@ -169,12 +168,12 @@ static void widen_item(struct vectorising *v, size_t at, const struct assay_insn
 static void widen_sum(struct vectorising *v, size_t at)
 {
     const struct as_cqa_item *item = &v->body->item[at];
-    const struct assay_insn *insn = &v->body->code.insn[at];
+    const struct as_insn *insn = &v->body->code.insn[at];
     const unsigned vectors = vectors_of(v, item), to = insn->reg[0];
     const unsigned width_b =
         v->times * item->width_b / vectors < QUAD_B ? QUAD_B : v->times * item->width_b / vectors;
-    const bool both = insn->base != ASSAY_REG_NONE && insn->index != ASSAY_REG_NONE;
-    const unsigned from = insn->index != ASSAY_REG_NONE ? insn->index : insn->base;
+    const bool both = insn->base != AS_REG_NONE && insn->index != AS_REG_NONE;
+    const unsigned from = insn->index != AS_REG_NONE ? insn->index : insn->base;
     const unsigned scaled = insn->scale > 1 && both ? TEMPORARY - 8 : to;
 
     v->widened_n++;
@@ -212,7 +211,7 @@ static bool collect_elements(struct vectorising *v, size_t at, unsigned reg)
     const unsigned vectors = vectors_of(v, item), bytes = v->times * item->width_b / vectors;
     const enum as_part part = item->stores ? AS_PART_SCATTER : AS_PART_GATHER;
     const unsigned width_b = bytes < QUAD_B ? QUAD_B : bytes;
-    struct assay_insn probe;
+    struct as_insn probe;
 
     if (!as_insn_part(part, item->width_b, width_b, &probe))
         return false;
@@ -227,11 +226,11 @@ static unsigned data_register(const struct vectorising *v, size_t at)
     const struct as_cqa_item *item = &v->body->item[at];
 
     for (unsigned i = 0; i < item->form->operands; i++) {
-        const struct assay_operand *o = &item->form->operand[i];
+        const struct as_operand *o = &item->form->operand[i];
         const unsigned reg =
-            o->kind == ASSAY_OPERAND_REG ? v->body->code.insn[at].reg[o->slot] : ASSAY_REG_NONE;
+            o->kind == AS_OPERAND_REG ? v->body->code.insn[at].reg[o->slot] : AS_REG_NONE;
 
-        if (reg >= ASSAY_REG_VEC && reg < ASSAY_REG_VEC + 32)
+        if (reg >= AS_REG_VEC && reg < AS_REG_VEC + 32)
             return reg;
     }
     return TEMPORARY - 5;
@@ -241,9 +240,9 @@ static unsigned data_register(const struct vectorising *v, size_t at)
 static void widen_by_elements(struct vectorising *v, size_t at)
 {
     const struct as_cqa_item *item = &v->body->item[at];
-    const bool moves = item->form->insn_class == ASSAY_CLASS_MOVE;
+    const bool moves = item->form->insn_class == AS_CLASS_MOVE;
     const unsigned reg = moves ? data_register(v, at) : TEMPORARY - 6;
-    struct assay_insn insn;
+    struct as_insn insn;
 
     if (item->loads && item->stores) {
         copy_item(v, at, v->times);
@@ -261,9 +260,9 @@ static void widen_by_elements(struct vectorising *v, size_t at)
 
 static bool by_elements(const struct vectorising *v, const struct as_cqa_item *item)
 {
-    if ((!item->loads && !item->stores) || item->stride == ASSAY_STRIDE_ZERO || item->frame)
+    if ((!item->loads && !item->stores) || item->stride == AS_STRIDE_ZERO || item->frame)
         return false;
-    return v->arithmetic || item->stride != ASSAY_STRIDE_UNIT;
+    return v->arithmetic || item->stride != AS_STRIDE_UNIT;
 }
 
 static void add_address(struct vectorising *v, size_t at)
@@ -299,12 +298,12 @@ static void add_item(struct vectorising *v, size_t at)
     default:
         break;
     }
-    if (item->form->traits & ASSAY_TRAIT_X87 || !item->width_b ||
+    if (item->form->traits & AS_TRAIT_X87 || !item->width_b ||
         (item->role == AS_ROLE_DATA && v->arithmetic))
         copy_item(v, at, v->times);
-    else if (item->form->insn_class == ASSAY_CLASS_LEA)
+    else if (item->form->insn_class == AS_CLASS_LEA)
         widen_sum(v, at);
-    else if (item->stride == ASSAY_STRIDE_ZERO && item->role == AS_ROLE_VECTOR &&
+    else if (item->stride == AS_STRIDE_ZERO && item->role == AS_ROLE_VECTOR &&
              (item->loads || item->stores))
         copy_item(v, at, 1); /* the same in every iteration */
     else if (by_elements(v, item) && as_form_is_vector(item->form))
@@ -336,9 +335,9 @@ static unsigned iterations_of(const struct vectorising *v)
     for (size_t i = 0; i < v->body->n; i++) {
         const struct as_cqa_item *item = &v->body->item[i];
 
-        if (!item->packable || item->stride == ASSAY_STRIDE_ZERO || !item->width_b ||
+        if (!item->packable || item->stride == AS_STRIDE_ZERO || !item->width_b ||
             (v->arithmetic && item->role != AS_ROLE_ARITHMETIC) ||
-            item->form->traits & ASSAY_TRAIT_X87)
+            item->form->traits & AS_TRAIT_X87)
             continue;
         integers &= is_integer(item);
         if (!item->packed && item->width_b > scalar_b)
@@ -355,11 +354,11 @@ static unsigned iterations_of(const struct vectorising *v)
 }
 
 static int try_list(struct vectorising *v, const struct as_cqa_as_is *as_is,
-                    struct assay_cqa_what_if *out, struct assay_error *err)
+                    struct as_cqa_what_if *out, struct as_error *err)
 {
-    struct assay_prediction found;
+    struct as_prediction found;
     const double chain =
-        as_is->obstacles & ASSAY_CQA_OBSTACLE_RECURRENCE ? as_is->bounds[ASSAY_BOUND_LATENCY] : 0;
+        as_is->obstacles & AS_CQA_OBSTACLE_RECURRENCE ? as_is->bounds[AS_BOUND_LATENCY] : 0;
 
     make_list(v);
     if (v->list->failed)
@@ -367,23 +366,23 @@ static int try_list(struct vectorising *v, const struct as_cqa_as_is *as_is,
     if (v->refused || !v->widened_n || v->list->insn.n > LIST_MOST)
         return 0;
     as_cqa_list_place(v->list, v->body->code.insn[0].address);
-    AS_TRY(as_cqa_list_predict(v->engine, as_is->simulate,
-                               ASSAY_WITHOUT_MEMORY | ASSAY_WITHOUT_CROSSINGS, &found, err));
+    AS_TRY(as_cqa_list_predict(v->engine, as_is->simulate, AS_WITHOUT_MEMORY | AS_WITHOUT_CROSSINGS,
+                               &found, err));
     double cycles = found.cycles / v->times;
     if (chain > cycles) {
         cycles = chain;
-        found.bound = ASSAY_BOUND_LATENCY;
+        found.bound = AS_BOUND_LATENCY;
     }
     if (out->applies && cycles >= out->cycles)
         return 0;
-    *out = (struct assay_cqa_what_if){.applies = true,
-                                      .cycles = cycles,
-                                      .bound = found.bound,
-                                      .insn_n = (uint32_t)v->list->insn.n,
-                                      .iterations = v->times,
-                                      .gathered_n = v->gathered_n,
-                                      .replicated_n = v->replicated_n};
-    if (found.bound == ASSAY_BOUND_PORTS || found.bound == ASSAY_BOUND_UNIT)
+    *out = (struct as_cqa_what_if){.applies = true,
+                                   .cycles = cycles,
+                                   .bound = found.bound,
+                                   .insn_n = (uint32_t)v->list->insn.n,
+                                   .iterations = v->times,
+                                   .gathered_n = v->gathered_n,
+                                   .replicated_n = v->replicated_n};
+    if (found.bound == AS_BOUND_PORTS || found.bound == AS_BOUND_UNIT)
         memcpy(out->limit, found.limit, sizeof out->limit);
     return 0;
 }
@@ -396,14 +395,13 @@ static bool has_elements(const struct vectorising *v)
     return false;
 }
 
-int as_cqa_vectorise(struct assay_cqa_engine *engine, const struct as_cqa_as_is *as_is,
-                     enum assay_cqa_variant variant, struct assay_cqa_what_if *out,
-                     struct assay_error *err)
+int as_cqa_vectorise(struct as_cqa_engine *engine, const struct as_cqa_as_is *as_is,
+                     enum as_cqa_variant variant, struct as_cqa_what_if *out, struct as_error *err)
 {
     struct vectorising v = {.engine = engine,
                             .body = as_is->body,
                             .list = &engine->list,
-                            .arithmetic = variant == ASSAY_CQA_FP_VECTOR};
+                            .arithmetic = variant == AS_CQA_FP_VECTOR};
 
     for (v.times = iterations_of(&v); v.times > 1 && !out->applies; v.times /= 2) {
         v.gathers = false;

@@ -14,7 +14,7 @@
 #include "quality/cqa.h"
 
 /* Variants that may change the results of the program. */
-static const enum assay_cqa_variant doubtful[] = {ASSAY_CQA_FP_VECTOR, ASSAY_CQA_VECTOR};
+static const enum as_cqa_variant doubtful[] = {AS_CQA_FP_VECTOR, AS_CQA_VECTOR};
 static const char *const sound_name[] = {"cqa_fp_vector_sound", "cqa_vector_sound"};
 
 #define VALUE_MOST 9e15 /* as_metric_set holds 9e18, here with three decimals */
@@ -22,7 +22,7 @@ static const char *const sound_name[] = {"cqa_fp_vector_sound", "cqa_vector_soun
 enum {
     DIGITS = 3,
     DOUBTFUL = sizeof doubtful / sizeof *doubtful,
-    SOUND_AT = AS_CQA_METRICS + ASSAY_CQA_VARIANTS,
+    SOUND_AT = AS_CQA_METRICS + AS_CQA_VARIANTS,
     WEIGHT_AT = SOUND_AT + DOUBTFUL,
     BEST_AT,
     PROMISE_AT,
@@ -41,16 +41,16 @@ static double *copy_of(struct as_arena *arena, const double *values)
     return copy;
 }
 
-int as_cqa_keep(struct as_arena *arena, const struct assay_cqa *cqa, struct as_cqa_kept *out,
-                struct assay_error *err)
+int as_cqa_keep(struct as_arena *arena, const struct as_cqa *cqa, struct as_cqa_kept *out,
+                struct as_error *err)
 {
     *out = (struct as_cqa_kept){.is_there = cqa->path_n > 0};
     if (!out->is_there)
         return 0;
     memcpy(out->what_if, cqa->mean.what_if, sizeof out->what_if);
-    const int best = assay_cqa_best(&cqa->mean);
+    const int best = as_cqa_best(&cqa->mean);
     out->best_x = best < 0 ? 1 : cqa->mean.what_if[best].speedup;
-    out->promise_cy = assay_cqa_promise(cqa);
+    out->promise_cy = as_cqa_promise(cqa);
     out->mean = copy_of(arena, cqa->mean.value);
     out->path_n = cqa->path_n > 1 ? cqa->path_n : 0;
     out->path = as_arena_array(arena, double *, out->path_n + 1);
@@ -67,7 +67,7 @@ int as_cqa_keep(struct as_arena *arena, const struct assay_cqa *cqa, struct as_c
 
 /* ---- The set ------------------------------------------------------------------------------- */
 
-static bool is_modelled(const struct assay_metric *metric)
+static bool is_modelled(const struct as_metric *metric)
 {
     static const char *const topic[] = {"cycles", "front_end", "back_end", "peak", "machine"};
 
@@ -77,35 +77,34 @@ static bool is_modelled(const struct assay_metric *metric)
     return false;
 }
 
-static void describe_columns(char name[][NAME_B], struct assay_set_metric *out)
+static void describe_columns(char name[][NAME_B], struct as_set_metric *out)
 {
     for (size_t i = 0; i < AS_CQA_METRICS; i++) {
-        out[i] = (struct assay_set_metric){.metric = *assay_cqa_metric(i), .digits = DIGITS};
+        out[i] = (struct as_set_metric){.metric = *as_cqa_metric(i), .digits = DIGITS};
         snprintf(name[i], NAME_B, "cqa_%s", out[i].metric.name);
         out[i].metric.name = name[i];
-        out[i].origin =
-            is_modelled(assay_cqa_metric(i)) ? ASSAY_ORIGIN_MODELLED : ASSAY_ORIGIN_DERIVED;
+        out[i].origin = is_modelled(as_cqa_metric(i)) ? AS_ORIGIN_MODELLED : AS_ORIGIN_DERIVED;
         out[i].metric.topic = "cqa";
     }
-    for (unsigned v = 0; v < ASSAY_CQA_VARIANTS; v++) {
+    for (unsigned v = 0; v < AS_CQA_VARIANTS; v++) {
         const size_t i = AS_CQA_METRICS + v;
 
-        snprintf(name[i], NAME_B, "cqa_%s_x", assay_cqa_variant_name((enum assay_cqa_variant)v));
-        out[i] = (struct assay_set_metric){
+        snprintf(name[i], NAME_B, "cqa_%s_x", as_cqa_variant_name((enum as_cqa_variant)v));
+        out[i] = (struct as_set_metric){
             .metric = {.name = name[i],
                        .unit = "x",
-                       .meaning = assay_cqa_variant_words((enum assay_cqa_variant)v),
+                       .meaning = as_cqa_variant_words((enum as_cqa_variant)v),
                        .formula = "cycles / cycles of the variant, with data in L1: an upper "
                                   "bound for loops that wait for memory",
-                       .better = ASSAY_BETTER_NEITHER,
-                       .title = assay_cqa_variant_words((enum assay_cqa_variant)v),
+                       .better = AS_BETTER_NEITHER,
+                       .title = as_cqa_variant_words((enum as_cqa_variant)v),
                        .topic = "cqa"},
-            .origin = ASSAY_ORIGIN_MODELLED,
+            .origin = AS_ORIGIN_MODELLED,
             .digits = DIGITS,
             .bounded = true};
     }
     for (unsigned i = 0; i < DOUBTFUL; i++)
-        out[SOUND_AT + i] = (struct assay_set_metric){
+        out[SOUND_AT + i] = (struct as_set_metric){
             .metric = {.name = sound_name[i],
                        .unit = "1",
                        .meaning =
@@ -113,12 +112,12 @@ static void describe_columns(char name[][NAME_B], struct assay_set_metric *out)
                            "sums; 0: obstacles have to be removed first.",
                        .formula = "0 with calls, several paths, x87, or recurrences other than "
                                   "sums and products",
-                       .better = ASSAY_BETTER_HIGHER,
+                       .better = AS_BETTER_HIGHER,
                        .title = i ? "Vectorisable completely" : "Arithmetic is vectorisable",
                        .topic = "cqa"},
-            .origin = ASSAY_ORIGIN_DERIVED,
+            .origin = AS_ORIGIN_DERIVED,
             .digits = 0};
-    out[WEIGHT_AT] = (struct assay_set_metric){
+    out[WEIGHT_AT] = (struct as_set_metric){
         .metric = {.name = "cqa_weight_pct",
                    .unit = "%",
                    .meaning = "Share of the iterations on this path: the weight of the path in "
@@ -127,24 +126,24 @@ static void describe_columns(char name[][NAME_B], struct assay_set_metric *out)
                        "maximum likelihood from the samples of its blocks, with the mean modelled "
                        "time per instruction of its path; below 30 samples by the heuristics of "
                        "doc/internals/cqa.md",
-                   .better = ASSAY_BETTER_NEITHER,
+                   .better = AS_BETTER_NEITHER,
                    .title = "Iterations",
                    .topic = "cqa"},
-        .origin = ASSAY_ORIGIN_MODELLED,
+        .origin = AS_ORIGIN_MODELLED,
         .digits = DIGITS};
-    out[BEST_AT] = (struct assay_set_metric){
+    out[BEST_AT] = (struct as_set_metric){
         .metric = {.name = "cqa_best_x",
                    .unit = "x",
                    .meaning =
                        "Speed-up of the best possible variant: clean, vectorised, or without the "
                        "recurrence. An upper bound, because data is assumed in L1.",
                    .formula = "the largest sound one of these; 1 if none gains 5 %",
-                   .better = ASSAY_BETTER_LOWER,
+                   .better = AS_BETTER_LOWER,
                    .title = "Largest possible gain",
                    .topic = "cqa"},
-        .origin = ASSAY_ORIGIN_MODELLED,
+        .origin = AS_ORIGIN_MODELLED,
         .digits = DIGITS};
-    out[PROMISE_AT] = (struct assay_set_metric){
+    out[PROMISE_AT] = (struct as_set_metric){
         .metric = {.name = "cqa_promise_cy",
                    .unit = "cy",
                    .meaning = "Order of loops without measured time: cycles that the best variant "
@@ -152,29 +151,29 @@ static void describe_columns(char name[][NAME_B], struct assay_set_metric *out)
                    .formula = "(cycles - cycles of the best variant) * iterations: 10 for the "
                               "loop and up to two outer loops if the code has no constant; 1 for "
                               "remainder loops and loops with calls",
-                   .better = ASSAY_BETTER_LOWER,
+                   .better = AS_BETTER_LOWER,
                    .title = "Cycles to gain",
                    .topic = "cqa"},
-        .origin = ASSAY_ORIGIN_MODELLED,
+        .origin = AS_ORIGIN_MODELLED,
         .digits = DIGITS};
 }
 
-int as_cqa_writer_open(struct assay_experiment *experiment, int64_t run_id,
-                       struct as_cqa_writer *out, struct assay_error *err)
+int as_cqa_writer_open(struct as_experiment *experiment, int64_t run_id, struct as_cqa_writer *out,
+                       struct as_error *err)
 {
     /* Each writer writes the same text; the experiment's lock guards it. */
     static char name[CQA_COLUMNS][NAME_B];
-    struct assay_set_metric column[CQA_COLUMNS];
+    struct as_set_metric column[CQA_COLUMNS];
 
     *out = (struct as_cqa_writer){.experiment = experiment, .run_id = run_id};
     describe_columns(name, column);
-    return assay_metric_set_open(experiment, "cqa", ASSAY_OBJECT_LOOP, AS_QUALITY_PASS, column,
-                                 CQA_COLUMNS, &out->set, err);
+    return as_metric_set_open(experiment, "cqa", AS_OBJECT_LOOP, AS_QUALITY_PASS, column,
+                              CQA_COLUMNS, &out->set, err);
 }
 
 void as_cqa_writer_close(struct as_cqa_writer *writer)
 {
-    assay_metric_set_close(&writer->set);
+    as_metric_set_close(&writer->set);
 }
 
 /* Returns true if a column with DIGITS decimals can hold the value. Iterations of endless loops are
@@ -184,59 +183,59 @@ static bool has_room(double value)
     return fabs(value) <= VALUE_MOST; /* false for NAN */
 }
 
-static void fill_columns(const double *value, struct assay_quantity *out)
+static void fill_columns(const double *value, struct as_bounded_value *out)
 {
     for (size_t i = 0; i < AS_CQA_METRICS; i++)
         if (has_room(value[i]))
-            out[i] = is_modelled(assay_cqa_metric(i))
-                         ? assay_modelled(value[i], value[i], value[i])
-                         : assay_derived(value[i], value[i], value[i], 1);
+            out[i] = is_modelled(as_cqa_metric(i))
+                         ? as_value_modelled(value[i], value[i], value[i])
+                         : as_value_derived(value[i], value[i], value[i], 1);
 }
 
-static void fill_gains(const struct as_cqa_kept *kept, struct assay_quantity *out)
+static void fill_gains(const struct as_cqa_kept *kept, struct as_bounded_value *out)
 {
-    for (unsigned v = 0; v < ASSAY_CQA_VARIANTS; v++) {
-        const struct assay_cqa_what_if *it = &kept->what_if[v];
+    for (unsigned v = 0; v < AS_CQA_VARIANTS; v++) {
+        const struct as_cqa_what_if *it = &kept->what_if[v];
         const double x = it->speedup;
 
         if (it->applies && x > 0)
-            out[AS_CQA_METRICS + v] = assay_modelled(x, x < 1 ? x : 1, x);
+            out[AS_CQA_METRICS + v] = as_value_modelled(x, x < 1 ? x : 1, x);
     }
-    out[BEST_AT] = assay_modelled(kept->best_x, kept->best_x, kept->best_x);
+    out[BEST_AT] = as_value_modelled(kept->best_x, kept->best_x, kept->best_x);
     for (unsigned i = 0; i < DOUBTFUL; i++) {
-        const struct assay_cqa_what_if *it = &kept->what_if[doubtful[i]];
+        const struct as_cqa_what_if *it = &kept->what_if[doubtful[i]];
 
         if (it->applies)
-            out[SOUND_AT + i] = assay_derived(it->sound, it->sound, it->sound, 1);
+            out[SOUND_AT + i] = as_value_derived(it->sound, it->sound, it->sound, 1);
     }
 }
 
 /* ---- The page of the loop ------------------------------------------------------------------ */
 
 static int write_page(const struct as_cqa_writer *w, int64_t loop_id,
-                      const struct as_cqa_kept *kept, struct assay_error *err)
+                      const struct as_cqa_kept *kept, struct as_error *err)
 {
     static const char *const column[] = {"With other code", "Cycles", "Speed-up", "Then limited by",
                                          "Computes the same"};
     enum { SAID_OF_ONE = sizeof column / sizeof *column };
-    const struct assay_subject loop = {.kind = ASSAY_OBJECT_LOOP, .object_id = loop_id};
-    struct assay_cell cell[ASSAY_CQA_VARIANTS * SAID_OF_ONE];
+    const struct as_subject loop = {.kind = AS_OBJECT_LOOP, .object_id = loop_id};
+    struct as_sql_cell cell[AS_CQA_VARIANTS * SAID_OF_ONE];
     size_t rows = 0;
 
-    for (unsigned v = 0; v < ASSAY_CQA_VARIANTS; v++) {
-        const struct assay_cqa_what_if *it = &kept->what_if[v];
-        const bool vectors = v == ASSAY_CQA_FP_VECTOR || v == ASSAY_CQA_VECTOR;
+    for (unsigned v = 0; v < AS_CQA_VARIANTS; v++) {
+        const struct as_cqa_what_if *it = &kept->what_if[v];
+        const bool vectors = v == AS_CQA_FP_VECTOR || v == AS_CQA_VECTOR;
 
         if (!it->applies)
             continue;
-        struct assay_cell *at = &cell[rows++ * SAID_OF_ONE];
-        at[0] = assay_cell_text(assay_cqa_variant_words((enum assay_cqa_variant)v));
-        at[1] = assay_cell_real(it->cycles);
-        at[2] = assay_cell_real(it->speedup);
-        at[3] = assay_cell_text(it->why);
-        at[4] = assay_cell_text(vectors ? it->sound ? "yes" : "no" : "");
+        struct as_sql_cell *at = &cell[rows++ * SAID_OF_ONE];
+        at[0] = as_sql_cell_text(as_cqa_variant_words((enum as_cqa_variant)v));
+        at[1] = as_sql_cell_real(it->cycles);
+        at[2] = as_sql_cell_real(it->speedup);
+        at[3] = as_sql_cell_text(it->why);
+        at[4] = as_sql_cell_text(vectors ? it->sound ? "yes" : "no" : "");
     }
-    const struct assay_detail detail = {
+    const struct as_detail detail = {
         .of = loop,
         .name = "what_if",
         .title = "What if",
@@ -248,12 +247,12 @@ static int write_page(const struct as_cqa_writer *w, int64_t loop_id,
         .cell = cell,
         .row_n = rows};
 
-    return rows ? assay_experiment_detail(w->experiment, &detail, err) : 0;
+    return rows ? as_experiment_detail(w->experiment, &detail, err) : 0;
 }
 
 /* Writes the cycles by memory level, as far as the machine was measured. */
 static int write_levels(const struct as_cqa_writer *w, int64_t loop_id,
-                        const struct as_cqa_kept *kept, struct assay_error *err)
+                        const struct as_cqa_kept *kept, struct as_error *err)
 {
     static const char *const column[] = {"Data come from", "Cycles", "Times as long",
                                          "Bytes moved per cycle"};
@@ -267,7 +266,7 @@ static int write_levels(const struct as_cqa_writer *w, int64_t loop_id,
     enum { SAID_OF_ONE = sizeof column / sizeof *column, LEVELS = sizeof level / sizeof *level };
     const double moved = kept->mean[AS_CQA_MOVED_READ_B] + kept->mean[AS_CQA_MOVED_WRITTEN_B];
     const double first = kept->mean[AS_CQA_CYCLES];
-    struct assay_cell cell[LEVELS * SAID_OF_ONE];
+    struct as_sql_cell cell[LEVELS * SAID_OF_ONE];
     size_t rows = 0;
 
     for (size_t i = 0; i < LEVELS; i++) {
@@ -275,14 +274,14 @@ static int write_levels(const struct as_cqa_writer *w, int64_t loop_id,
 
         if (isnan(cycles) || !(cycles > 0))
             continue;
-        struct assay_cell *at = &cell[rows++ * SAID_OF_ONE];
-        at[0] = assay_cell_text(level[i].words);
-        at[1] = assay_cell_real(cycles);
-        at[2] = assay_cell_real(cycles / first);
-        at[3] = i ? assay_cell_real(moved / cycles) : assay_cell_text("");
+        struct as_sql_cell *at = &cell[rows++ * SAID_OF_ONE];
+        at[0] = as_sql_cell_text(level[i].words);
+        at[1] = as_sql_cell_real(cycles);
+        at[2] = as_sql_cell_real(cycles / first);
+        at[3] = i ? as_sql_cell_real(moved / cycles) : as_sql_cell_text("");
     }
-    const struct assay_detail detail = {
-        .of = {.kind = ASSAY_OBJECT_LOOP, .object_id = loop_id},
+    const struct as_detail detail = {
+        .of = {.kind = AS_OBJECT_LOOP, .object_id = loop_id},
         .name = "levels",
         .title = "Cycles by memory level",
         .position = 36,
@@ -293,31 +292,31 @@ static int write_levels(const struct as_cqa_writer *w, int64_t loop_id,
         .cell = cell,
         .row_n = rows};
 
-    return rows > 1 ? assay_experiment_detail(w->experiment, &detail, err) : 0;
+    return rows > 1 ? as_experiment_detail(w->experiment, &detail, err) : 0;
 }
 
 int as_cqa_write(struct as_cqa_writer *writer, int64_t loop_id, const struct as_cqa_kept *kept,
-                 struct assay_error *err)
+                 struct as_error *err)
 {
-    struct assay_subject loop = {
-        .kind = ASSAY_OBJECT_LOOP, .object_id = loop_id, .run_id = writer->run_id};
-    struct assay_quantity value[CQA_COLUMNS];
+    struct as_subject loop = {
+        .kind = AS_OBJECT_LOOP, .object_id = loop_id, .run_id = writer->run_id};
+    struct as_bounded_value value[CQA_COLUMNS];
 
     memset(value, 0, sizeof value);
     fill_columns(kept->mean, value);
     fill_gains(kept, value);
     if (!writer->run_id && has_room(kept->promise_cy)) /* a run has measured times */
-        value[PROMISE_AT] = assay_modelled(kept->promise_cy, kept->promise_cy, kept->promise_cy);
-    AS_TRY(assay_metric_set_add(writer->set, &loop, 1, value, err));
+        value[PROMISE_AT] = as_value_modelled(kept->promise_cy, kept->promise_cy, kept->promise_cy);
+    AS_TRY(as_metric_set_add(writer->set, &loop, 1, value, err));
     for (size_t i = 0; i < kept->path_n; i++) {
-        const struct assay_row_context of = {.path = assay_known((int64_t)i + 1)};
+        const struct as_row_context of = {.path = as_known((int64_t)i + 1)};
 
         memset(value, 0, sizeof value);
         fill_columns(kept->path[i], value);
         const double pct = 100 * kept->weight[i];
-        value[WEIGHT_AT] = assay_modelled(pct, pct, pct);
-        AS_TRY(assay_experiment_add_context(writer->experiment, &of, &loop.context_id, err));
-        AS_TRY(assay_metric_set_add(writer->set, &loop, 1, value, err));
+        value[WEIGHT_AT] = as_value_modelled(pct, pct, pct);
+        AS_TRY(as_experiment_add_context(writer->experiment, &of, &loop.context_id, err));
+        AS_TRY(as_metric_set_add(writer->set, &loop, 1, value, err));
     }
     AS_TRY(write_page(writer, loop_id, kept, err));
     return write_levels(writer, loop_id, kept, err);

@@ -16,22 +16,22 @@
 
 struct loop_page {
     struct as_panel panel;
-    const struct assay_program *program;
+    const struct as_program *program;
     uint32_t loop;
 };
 
 /* ---- Memory accesses ----------------------------------------------------------------------- */
 
-static const char *step_word(const struct assay_memory_stream *at)
+static const char *step_word(const struct as_memory_stream *at)
 {
     switch (at->stride) {
-    case ASSAY_STRIDE_ZERO:
+    case AS_STRIDE_ZERO:
         return "fixed";
-    case ASSAY_STRIDE_UNIT:
+    case AS_STRIDE_UNIT:
         return "without holes";
-    case ASSAY_STRIDE_CONSTANT:
+    case AS_STRIDE_CONSTANT:
         return "with holes";
-    case ASSAY_STRIDE_INDIRECT:
+    case AS_STRIDE_INDIRECT:
         return "by index";
     default:
         return at->steady ? "unknown, but constant" : "unknown";
@@ -40,25 +40,25 @@ static const char *step_word(const struct assay_memory_stream *at)
 
 static const char *access_word(unsigned access)
 {
-    const bool reads = access & ASSAY_ACCESS_READ, writes = access & ASSAY_ACCESS_WRITE;
+    const bool reads = access & AS_ACCESS_READ, writes = access & AS_ACCESS_WRITE;
 
     return reads && writes ? "read, write" : writes ? "write" : "read";
 }
 
-static void access_row(struct loop_page *p, const struct assay_memory_stream *at)
+static void access_row(struct loop_page *p, const struct as_memory_stream *at)
 {
     double low, high;
 
-    if (!assay_access_efficiency(p->program, at, &low, &high))
+    if (!as_access_efficiency(p->program, at, &low, &high))
         return;
     as_panel_address(&p->panel, p->program->code.insn[at->insn].address);
     as_panel_integer(&p->panel, at->array);
     as_panel_text(&p->panel, access_word(at->access));
     as_panel_text(&p->panel, step_word(at));
-    if (at->stride == ASSAY_STRIDE_UNIT || at->stride == ASSAY_STRIDE_CONSTANT)
+    if (at->stride == AS_STRIDE_UNIT || at->stride == AS_STRIDE_CONSTANT)
         as_panel_integer(&p->panel, at->stride_b);
     else
-        as_panel_cell(&p->panel, (struct assay_cell){0});
+        as_panel_cell(&p->panel, (struct as_sql_cell){0});
     as_panel_integer(&p->panel, at->width_b);
     if (high > low) /* a bound is not a value */
         as_panel_text(&p->panel, "not known");
@@ -66,7 +66,7 @@ static void access_row(struct loop_page *p, const struct assay_memory_stream *at
         as_panel_real(&p->panel, 100 * low);
 }
 
-static int write_accesses(struct loop_page *p, struct assay_error *err)
+static int write_accesses(struct loop_page *p, struct as_error *err)
 {
     static const char *const column[] = {"Instruction", "Array",     "Access",           "Moves",
                                          "Step (B)",    "Width (B)", "Used of lines (%)"};
@@ -75,12 +75,12 @@ static int write_accesses(struct loop_page *p, struct assay_error *err)
         "accesses", "Memory accesses",
         20,         "Operands outside the stack frame. Operands of one array have the same number.",
         column,     ACCESS_COLUMNS};
-    struct assay_streams streams;
+    struct as_streams streams;
 
-    AS_TRY(assay_loop_streams(p->program, p->loop, &streams, err));
+    AS_TRY(as_loop_streams(p->program, p->loop, &streams, err));
     for (size_t i = 0; i < streams.n && p->panel.cell.n < ROWS_MOST * ACCESS_COLUMNS; i++)
         access_row(p, &streams.at[i]);
-    assay_streams_free(&streams);
+    as_streams_free(&streams);
     return as_panel_write(&p->panel, &heading, err);
 }
 
@@ -92,42 +92,41 @@ struct mix {
 
 static void count_mix(const struct loop_page *p, struct mix *mix)
 {
-    const struct assay_program *program = p->program;
-    const struct assay_loop *loop = &program->loop[p->loop];
+    const struct as_program *program = p->program;
+    const struct as_loop *loop = &program->loop[p->loop];
 
     for (uint32_t i = 0; i < loop->blocks; i++) {
-        const struct assay_block *block =
-            &program->block[program->loop_block[loop->first_block + i]];
+        const struct as_block *block = &program->block[program->loop_block[loop->first_block + i]];
 
         for (uint32_t k = 0; block->loop == p->loop && k < block->insns; k++) {
-            const struct assay_form *form =
-                assay_form_get(program->code.insn[block->first_insn + k].form);
+            const struct as_form *form =
+                as_form_get(program->code.insn[block->first_insn + k].form);
 
             mix[form->insn_class].n++;
-            mix[form->insn_class].packed_n += (form->traits & ASSAY_TRAIT_PACKED) != 0;
-            mix[form->insn_class].scalar_n += (form->traits & ASSAY_TRAIT_SCALAR) != 0;
+            mix[form->insn_class].packed_n += (form->traits & AS_TRAIT_PACKED) != 0;
+            mix[form->insn_class].scalar_n += (form->traits & AS_TRAIT_SCALAR) != 0;
         }
     }
 }
 
-static int write_mix(struct loop_page *p, struct assay_error *err)
+static int write_mix(struct loop_page *p, struct as_error *err)
 {
     static const char *const column[] = {"Class", "Instructions", "Packed", "Scalar vector"};
     static const struct as_heading heading = {
         "mix",  "Instruction mix",
         30,     "Instructions of the loop outside inner loops, each counted once.",
         column, sizeof column / sizeof *column};
-    struct mix mix[ASSAY_CLASS_COUNT] = {{0}};
+    struct mix mix[AS_CLASS_COUNT] = {{0}};
     int64_t most = 0;
 
     count_mix(p, mix);
-    for (unsigned c = 0; c < ASSAY_CLASS_COUNT; c++)
+    for (unsigned c = 0; c < AS_CLASS_COUNT; c++)
         most = mix[c].n > most ? mix[c].n : most;
     for (int64_t n = most; n > 0; n--) { /* in descending order; loops are short */
-        for (unsigned c = 0; c < ASSAY_CLASS_COUNT; c++) {
+        for (unsigned c = 0; c < AS_CLASS_COUNT; c++) {
             if (mix[c].n != n)
                 continue;
-            as_panel_text(&p->panel, assay_class_name(c));
+            as_panel_text(&p->panel, as_class_name(c));
             as_panel_integer(&p->panel, mix[c].n);
             as_panel_integer(&p->panel, mix[c].packed_n);
             as_panel_integer(&p->panel, mix[c].scalar_n);
@@ -138,15 +137,15 @@ static int write_mix(struct loop_page *p, struct assay_error *err)
 
 /* ---- Paths --------------------------------------------------------------------------------- */
 
-static void path_row(struct loop_page *p, const struct assay_paths *paths, size_t number)
+static void path_row(struct loop_page *p, const struct as_paths *paths, size_t number)
 {
-    const struct assay_path *path = &paths->path[number];
+    const struct as_path *path = &paths->path[number];
     int64_t insn_n = 0;
     char blocks[512] = "";
     size_t at = 0;
 
     for (uint32_t i = 0; i < path->blocks; i++) {
-        const struct assay_block *block = &p->program->block[paths->block[path->first + i]];
+        const struct as_block *block = &p->program->block[paths->block[path->first + i]];
         const int n = snprintf(blocks + at, sizeof blocks - at, "%s0x%llx", i ? " " : "",
                                (unsigned long long)block->start);
 
@@ -162,40 +161,40 @@ static void path_row(struct loop_page *p, const struct assay_paths *paths, size_
     as_panel_text(&p->panel, blocks);
 }
 
-static int write_paths(struct loop_page *p, struct assay_error *err)
+static int write_paths(struct loop_page *p, struct as_error *err)
 {
     static const char *const column[] = {"Path", "Instructions", "Blocks", "Through"};
     struct as_heading heading = {"paths", "Paths", 40,
                                  NULL,    column,  sizeof column / sizeof *column};
-    struct assay_paths paths;
+    struct as_paths paths;
 
     if (p->program->loop[p->loop].paths < 2)
         return 0;
-    AS_TRY(assay_loop_paths(p->program, p->loop, ASSAY_PATH_LIMIT, &paths, err));
+    AS_TRY(as_loop_paths(p->program, p->loop, AS_PATH_LIMIT, &paths, err));
     heading.text = paths.merged ? "More paths than are listed: all blocks on some path."
                                 : "Paths through one iteration, with inner loops once.";
     for (size_t i = 0; i < paths.path_n; i++)
         path_row(p, &paths, i);
-    assay_paths_free(&paths);
+    as_paths_free(&paths);
     return as_panel_write(&p->panel, &heading, err);
 }
 
 /* ---- Vectors ------------------------------------------------------------------------------- */
 
-static const char *state_words(const struct assay_vector_verdict *verdict)
+static const char *state_words(const struct as_vector_verdict *verdict)
 {
     switch (verdict->state) {
-    case ASSAY_VECTOR_FULL:
+    case AS_VECTOR_FULL:
         return "It is vectorised.";
-    case ASSAY_VECTOR_PART:
+    case AS_VECTOR_PART:
         return "It is partly vectorised. Obstacles for the rest:";
     default:
         return "It is scalar. Obstacles to vectorisation:";
     }
 }
 
-static int write_reasons(struct loop_page *p, const struct assay_vector_verdict *verdict,
-                         struct assay_error *err)
+static int write_reasons(struct loop_page *p, const struct as_vector_verdict *verdict,
+                         struct as_error *err)
 {
     static const char *const column[] = {"Obstacle", "Shown by"};
     const struct as_heading heading = {
@@ -203,28 +202,28 @@ static int write_reasons(struct loop_page *p, const struct assay_vector_verdict 
     char text[512];
 
     for (size_t i = 0; i < verdict->reason_n; i++) {
-        assay_vector_reason_text(p->program, verdict, &verdict->reason[i], text, sizeof text);
-        as_panel_text(&p->panel, assay_vector_obstacle_name(verdict->reason[i].obstacle));
+        as_vector_reason_text(p->program, verdict, &verdict->reason[i], text, sizeof text);
+        as_panel_text(&p->panel, as_vector_obstacle_name(verdict->reason[i].obstacle));
         as_panel_text(&p->panel, text);
     }
     return as_panel_write(&p->panel, &heading, err);
 }
 
-static int write_vectors(struct loop_page *p, struct assay_error *err)
+static int write_vectors(struct loop_page *p, struct as_error *err)
 {
-    struct assay_vector_verdict verdict;
+    struct as_vector_verdict verdict;
     int rc;
 
-    AS_TRY(assay_loop_vector_verdict(p->program, p->loop, &verdict, err));
+    AS_TRY(as_loop_vector_verdict(p->program, p->loop, &verdict, err));
     rc = write_reasons(p, &verdict, err);
-    assay_vector_verdict_free(&verdict);
+    as_vector_verdict_free(&verdict);
     return rc;
 }
 
-int as_quality_details(struct assay_experiment *experiment, int64_t loop_id,
-                       const struct assay_program *program, uint32_t loop, struct assay_error *err)
+int as_quality_details(struct as_experiment *experiment, int64_t loop_id,
+                       const struct as_program *program, uint32_t loop, struct as_error *err)
 {
-    const struct assay_subject of = {ASSAY_OBJECT_LOOP, loop_id, 0, 0};
+    const struct as_subject of = {AS_OBJECT_LOOP, loop_id, 0, 0};
     struct loop_page p = {.program = program, .loop = loop};
     int rc;
 

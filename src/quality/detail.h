@@ -11,7 +11,7 @@
  * instruction mix of `loop`. Also writes its paths if there are several. Errors: NOMEM, those of
  * the experiment.
  */
-int as_quality_details(struct assay_experiment *experiment, int64_t loop_id,
-                       const struct assay_program *program, uint32_t loop, struct assay_error *err);
+int as_quality_details(struct as_experiment *experiment, int64_t loop_id,
+                       const struct as_program *program, uint32_t loop, struct as_error *err);
 
 #endif

@@ -46,7 +46,7 @@ static double value_of_level(const char *word, const char *compiler, const char 
     return 0;
 }
 
-static void note_option_word(const char *word, size_t n, struct assay_options_score *out)
+static void note_option_word(const char *word, size_t n, struct as_options_score *out)
 {
     if (n >= 2 && strncmp(word, "-O", 2) == 0)
         snprintf(out->level_word, sizeof out->level_word, "%.*s", (int)n, word);
@@ -54,12 +54,12 @@ static void note_option_word(const char *word, size_t n, struct assay_options_sc
         snprintf(out->architecture_word, sizeof out->architecture_word, "%.*s", (int)n, word);
 }
 
-void assay_score_options(const char *compiler, const char *version, const char *flags,
-                         struct assay_options_score *out)
+void as_score_options(const char *compiler, const char *version, const char *flags,
+                      struct as_options_score *out)
 {
-    struct assay_unit_options unit;
+    struct as_unit_options unit;
 
-    *out = (struct assay_options_score){.score = -1};
+    *out = (struct as_options_score){.score = -1};
     if (!flags || !*flags)
         return;
     for (const char *at = flags; *at;) { /* the last option of a kind is valid */
@@ -72,7 +72,7 @@ void assay_score_options(const char *compiler, const char *version, const char *
     out->level = value_of_level(out->level_word, compiler, version);
     out->architecture =
         out->architecture_word[0] ? value_of_architecture(out->architecture_word + 7) : 0;
-    assay_unit_options(compiler, flags, &unit);
+    as_unit_options(compiler, flags, &unit);
     out->score = 0.5 * out->level + 0.5 * out->architecture - unit.cost / 100;
     if (out->score < 0)
         out->score = 0;

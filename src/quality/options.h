@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct assay_option {
+struct as_compiler_option {
     const char *name;     /* "x87" */
     const char *title;    /* "arithmetic on the x87"; useful ones: the option itself */
     const char *meaning;  /* what it does or leaves undone, and what to do */
@@ -23,12 +23,12 @@ struct assay_option {
 };
 
 /* The table; numbers are below 64. */
-size_t assay_option_count(void);
-const struct assay_option *assay_option_get(size_t number);
-/* By name; assay_option_count: none. */
-size_t assay_option_find(const char *name);
+size_t as_compiler_option_count(void);
+const struct as_compiler_option *as_compiler_option_get(size_t number);
+/* By name; as_compiler_option_count: none. */
+size_t as_compiler_option_find(const char *name);
 
-struct assay_unit_options {
+struct as_unit_options {
     bool known;       /* options are recorded */
     uint64_t given;   /* bit i: option i holds, harmful or useful */
     uint64_t harmful; /* of them */
@@ -39,6 +39,6 @@ struct assay_unit_options {
     bool specific;
     char architecture[48]; /* "skylake-avx512"; "" = not given */
 };
-void assay_unit_options(const char *compiler, const char *flags, struct assay_unit_options *out);
+void as_unit_options(const char *compiler, const char *flags, struct as_unit_options *out);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "quality/options.h"
 
-extern const struct assay_option as_quality_option[];
+extern const struct as_compiler_option as_quality_option[];
 extern const size_t as_quality_option_n;
 
 #endif

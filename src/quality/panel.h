@@ -11,9 +11,9 @@
 #include "experiment/experiment.h"
 
 struct as_panel {
-    struct assay_experiment *experiment;
-    struct assay_subject of;
-    AS_VEC(struct assay_cell) cell;
+    struct as_experiment *experiment;
+    struct as_subject of;
+    AS_VEC(struct as_sql_cell) cell;
     struct as_arena arena; /* owns the texts */
     bool failed;           /* out of memory */
 };
@@ -27,11 +27,11 @@ struct as_heading {
     size_t column_n;
 };
 
-void as_panel_init(struct as_panel *panel, struct assay_experiment *experiment,
-                   const struct assay_subject *of);
+void as_panel_init(struct as_panel *panel, struct as_experiment *experiment,
+                   const struct as_subject *of);
 void as_panel_fini(struct as_panel *panel);
 
-void as_panel_cell(struct as_panel *panel, struct assay_cell cell);
+void as_panel_cell(struct as_panel *panel, struct as_sql_cell cell);
 void as_panel_integer(struct as_panel *panel, int64_t value);
 void as_panel_real(struct as_panel *panel, double value);
 void as_panel_text(struct as_panel *panel, const char *z); /* NULL gives an empty cell */
@@ -39,7 +39,6 @@ void as_panel_address(struct as_panel *panel, uint64_t value);
 
 /* Writes the rows, if there are any, and starts the next table. Errors: NOMEM, those of the
  * experiment. */
-int as_panel_write(struct as_panel *panel, const struct as_heading *heading,
-                   struct assay_error *err);
+int as_panel_write(struct as_panel *panel, const struct as_heading *heading, struct as_error *err);
 
 #endif

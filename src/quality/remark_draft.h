@@ -12,19 +12,18 @@ struct as_remark_draft {
     struct as_view file, function, pass;
     struct as_str text;
     uint32_t line, column;
-    enum assay_remark_kind kind;
+    enum as_remark_kind kind;
 };
 
 /* Keeps a copy and sets its vector fields from the text. Errors: NOMEM. */
-int as_remark_keep(struct assay_remarks *remarks, const struct as_remark_draft *draft);
+int as_remark_keep(struct as_remarks *remarks, const struct as_remark_draft *draft);
 /* Returns the number of 1 to 9 digits, or `none` for any other text. */
 uint32_t as_remark_number(struct as_view digits, uint32_t none);
 
 /* Read the three formats of remarks. Errors: CORRUPT, NOMEM. */
-int as_remarks_gcc_text(struct assay_remarks *remarks, struct as_view bytes,
-                        struct assay_error *err);
-int as_remarks_gcc_json(struct assay_remarks *remarks, struct as_view bytes, const char *name,
-                        struct assay_error *err);
-int as_remarks_clang(struct assay_remarks *remarks, struct as_view bytes, struct assay_error *err);
+int as_remarks_gcc_text(struct as_remarks *remarks, struct as_view bytes, struct as_error *err);
+int as_remarks_gcc_json(struct as_remarks *remarks, struct as_view bytes, const char *name,
+                        struct as_error *err);
+int as_remarks_clang(struct as_remarks *remarks, struct as_view bytes, struct as_error *err);
 
 #endif

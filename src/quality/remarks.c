@@ -20,14 +20,14 @@
 #define TEXT_MOST 600 /* max bytes of the text of a remark */
 #define CHUNK_B   (1u << 20)
 
-struct assay_remarks_memory {
+struct as_remarks_memory {
     struct as_arena arena;
     size_t cap;
 };
 
-int assay_remarks_new(struct assay_remarks **out, struct assay_error *err)
+int as_remarks_new(struct as_remarks **out, struct as_error *err)
 {
-    struct assay_remarks *it = as_calloc(1, sizeof *it);
+    struct as_remarks *it = as_calloc(1, sizeof *it);
 
     *out = it;
     if (it)
@@ -41,7 +41,7 @@ int assay_remarks_new(struct assay_remarks **out, struct assay_error *err)
     return 0;
 }
 
-void assay_remarks_free(struct assay_remarks **remarks)
+void as_remarks_free(struct as_remarks **remarks)
 {
     if (!*remarks)
         return;
@@ -81,7 +81,7 @@ static uint32_t number_behind(const char *text, const char *words)
 
 /* Returns a copy on one line, or `before` if that is the same text. Returns NULL
  * if out of memory. */
-static const char *copy_remark_text(struct assay_remarks *remarks, struct as_view text,
+static const char *copy_remark_text(struct as_remarks *remarks, struct as_view text,
                                     const char *before)
 {
     char *copy;
@@ -98,16 +98,16 @@ static const char *copy_remark_text(struct assay_remarks *remarks, struct as_vie
     return copy;
 }
 
-static bool is_of_vectors(const struct assay_remark *it)
+static bool is_of_vectors(const struct as_remark *it)
 {
     return strcmp(it->pass, "vect") == 0 || strncmp(it->pass, "slp", 3) == 0 ||
            strcmp(it->pass, "loop-vectorize") == 0 || strstr(it->text, "vectoriz") != NULL;
 }
 
-int as_remark_keep(struct assay_remarks *remarks, const struct as_remark_draft *draft)
+int as_remark_keep(struct as_remarks *remarks, const struct as_remark_draft *draft)
 {
-    const struct assay_remark *last = remarks->n ? &remarks->at[remarks->n - 1] : NULL;
-    struct assay_remark it = {
+    const struct as_remark *last = remarks->n ? &remarks->at[remarks->n - 1] : NULL;
+    struct as_remark it = {
         .file = copy_remark_text(remarks, draft->file, last ? last->file : NULL),
         .function = copy_remark_text(remarks, draft->function, last ? last->function : NULL),
         .pass = copy_remark_text(remarks, draft->pass, last ? last->pass : NULL),
@@ -118,10 +118,10 @@ int as_remark_keep(struct assay_remarks *remarks, const struct as_remark_draft *
         .kind = (uint8_t)draft->kind};
 
     if (draft->text.failed || !it.file || !it.function || !it.pass || !it.text)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     if (!*it.text)
         return 0;
-    if (remarks->n == ASSAY_REMARKS_MOST) {
+    if (remarks->n == AS_REMARKS_MOST) {
         remarks->dropped_n++;
         return 0;
     }
@@ -130,11 +130,11 @@ int as_remark_keep(struct assay_remarks *remarks, const struct as_remark_draft *
             as_vec_grow(remarks->at, &remarks->memory->cap, remarks->n + 1, sizeof *remarks->at);
 
         if (!grown)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
         remarks->at = grown;
     }
     it.vector = is_of_vectors(&it);
-    if (it.kind == ASSAY_REMARK_DONE) {
+    if (it.kind == AS_REMARK_DONE) {
         it.width_b = number_behind(it.text, "vectorized using ");
         it.lanes = number_behind(it.text, "vectorization width: ");
     }
@@ -151,7 +151,7 @@ static int compare_numbers(uint32_t a, uint32_t b)
 
 static int compare_remarks(const void *left, const void *right)
 {
-    const struct assay_remark *a = left, *b = right;
+    const struct as_remark *a = left, *b = right;
     int order = strcmp(as_path_last(a->file), as_path_last(b->file));
 
     order = order ? order : compare_numbers(a->line, b->line);
@@ -165,7 +165,7 @@ static int compare_remarks(const void *left, const void *right)
 
 /* Sorts the remarks and removes duplicates: compilers repeat a remark for each
  * width that they try. */
-static void order_remarks(struct assay_remarks *remarks)
+static void order_remarks(struct as_remarks *remarks)
 {
     size_t kept = 0;
 
@@ -191,11 +191,11 @@ static bool is_same_path(const char *a, const char *b)
     return strcmp(a + n - m, b) == 0 && (n == m || a[n - m - 1] == '/');
 }
 
-size_t assay_remarks_find(const struct assay_remarks *remarks, const char *file, uint32_t first,
-                          uint32_t last, size_t from)
+size_t as_remarks_find(const struct as_remarks *remarks, const char *file, uint32_t first,
+                       uint32_t last, size_t from)
 {
     const char *name = as_path_last(file);
-    const struct assay_remark *at = remarks->at;
+    const struct as_remark *at = remarks->at;
     size_t i =
         as_first_not(k, remarks->n,
                      strcmp(as_path_last(at[k].file), name) < 0 ||
@@ -212,12 +212,12 @@ size_t assay_remarks_find(const struct assay_remarks *remarks, const char *file,
 
 /* ---- Bytes --------------------------------------------------------------------------------- */
 
-static int inflate_all(z_stream *z, struct as_str *out, const char *name, struct assay_error *err)
+static int inflate_all(z_stream *z, struct as_str *out, const char *name, struct as_error *err)
 {
     char *chunk = as_malloc(CHUNK_B);
     int rc = Z_OK;
 
-    while (chunk && rc == Z_OK && out->n <= ASSAY_REMARKS_MOST_B && !out->failed) {
+    while (chunk && rc == Z_OK && out->n <= AS_REMARKS_MOST_B && !out->failed) {
         z->next_out = (Bytef *)chunk;
         z->avail_out = CHUNK_B;
         rc = inflate(z, Z_NO_FLUSH);
@@ -228,18 +228,17 @@ static int inflate_all(z_stream *z, struct as_str *out, const char *name, struct
     if (!chunk || out->failed || rc == Z_MEM_ERROR)
         return as_error_nomem(err, "the record of a compiler");
     if (rc == Z_OK)
-        return as_error_set(err, ASSAY_ERR_LIMIT,
+        return as_error_set(err, AS_ERR_LIMIT,
                             "%s: has more than %zu MiB when unpacked; use a "
                             "smaller file",
-                            name, ASSAY_REMARKS_MOST_B >> 20);
+                            name, AS_REMARKS_MOST_B >> 20);
     if (rc != Z_STREAM_END)
-        return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: damaged or truncated; compile again",
-                            name);
+        return as_error_set(err, AS_ERR_CORRUPT, "%s: damaged or truncated; compile again", name);
     return 0;
 }
 
 static int unpack_record(struct as_view bytes, struct as_str *out, const char *name,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     z_stream z = {.next_in = (Bytef *)(uintptr_t)bytes.p, .avail_in = (uInt)bytes.n};
     int rc;
@@ -251,8 +250,8 @@ static int unpack_record(struct as_view bytes, struct as_str *out, const char *n
     return rc;
 }
 
-static int read_kind(struct assay_remarks *remarks, struct as_view bytes, const char *name,
-                     struct assay_error *err)
+static int read_kind(struct as_remarks *remarks, struct as_view bytes, const char *name,
+                     struct as_error *err)
 {
     const struct as_view start =
         as_view_trim((struct as_view){bytes.p, bytes.n < 64 ? bytes.n : 64});
@@ -265,23 +264,23 @@ static int read_kind(struct assay_remarks *remarks, struct as_view bytes, const 
     AS_TRY(as_remarks_gcc_text(remarks, bytes, err));
     return bytes.n == 0 || remarks->n > before
                ? 0
-               : as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+               : as_error_set(err, AS_ERR_UNSUPPORTED,
                               "%s: not a file of optimisation remarks; use a .opt.yaml of clang, "
                               "a .opt-record.json.gz of gcc, or the output of -fopt-info",
                               name);
 }
 
-int assay_remarks_parse(struct assay_remarks *remarks, const void *bytes, size_t size_b,
-                        const char *name, struct assay_error *err)
+int as_remarks_parse(struct as_remarks *remarks, const void *bytes, size_t size_b, const char *name,
+                     struct as_error *err)
 {
     const struct as_view all = {bytes, size_b};
     const size_t before = remarks->n;
     struct as_str unpacked = {0};
     int rc;
 
-    if (size_b > ASSAY_REMARKS_MOST_B)
-        return as_error_set(err, ASSAY_ERR_LIMIT, "%s: has more than %zu MiB", name,
-                            ASSAY_REMARKS_MOST_B >> 20);
+    if (size_b > AS_REMARKS_MOST_B)
+        return as_error_set(err, AS_ERR_LIMIT, "%s: has more than %zu MiB", name,
+                            AS_REMARKS_MOST_B >> 20);
     if (as_view_starts(all, "\x1f\x8b")) {
         rc = unpack_record(all, &unpacked, name, err);
         if (rc == 0)
@@ -297,15 +296,15 @@ int assay_remarks_parse(struct assay_remarks *remarks, const void *bytes, size_t
     return rc;
 }
 
-int assay_remarks_add(struct assay_remarks *remarks, const char *path, struct assay_error *err)
+int as_remarks_add(struct as_remarks *remarks, const char *path, struct as_error *err)
 {
     char *bytes;
     size_t n;
     int rc;
 
-    AS_TRY(as_infile_read(path, "the record of a compiler", ASSAY_REMARKS_MOST_B, AS_INFILE_PIPE,
+    AS_TRY(as_infile_read(path, "the record of a compiler", AS_REMARKS_MOST_B, AS_INFILE_PIPE,
                           &bytes, &n, err));
-    rc = assay_remarks_parse(remarks, bytes, n, path, err);
+    rc = as_remarks_parse(remarks, bytes, n, path, err);
     as_free(bytes);
     return rc;
 }

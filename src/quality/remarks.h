@@ -13,12 +13,12 @@
 
 #include "base/error.h"
 
-enum assay_remark_kind {
-    ASSAY_REMARK_DONE,   /* an optimisation was made */
-    ASSAY_REMARK_MISSED, /* one was not, or why */
+enum as_remark_kind {
+    AS_REMARK_DONE,   /* an optimisation was made */
+    AS_REMARK_MISSED, /* one was not, or why */
 };
 
-struct assay_remark {
+struct as_remark {
     const char *file;      /* as the compiler was given it; "" = not said */
     const char *function;  /* linkage name; "" = not said */
     const char *pass;      /* "vect", "slp1", "loop-vectorize", ...; "" in gcc's text */
@@ -26,37 +26,37 @@ struct assay_remark {
     uint32_t line, column; /* 0 = not said */
     uint32_t width_b;      /* vectors of so many bytes (gcc), 0 = not said */
     uint32_t lanes;        /* values in a vector (clang), 0 = not said */
-    uint8_t kind;          /* assay_remark_kind */
+    uint8_t kind;          /* as_remark_kind */
     bool vector;           /* it is about vectors, of loops or of statements side by side */
 };
 
-struct assay_remarks {
-    struct assay_remark *at; /* by last part of the file's path, line, column; none twice */
+struct as_remarks {
+    struct as_remark *at; /* by last part of the file's path, line, column; none twice */
     size_t n;
-    size_t dropped_n; /* beyond ASSAY_REMARKS_MOST */
-    struct assay_remarks_memory *memory;
+    size_t dropped_n; /* beyond AS_REMARKS_MOST */
+    struct as_remarks_memory *memory;
 };
-#define ASSAY_REMARKS_MOST   1000000u
-#define ASSAY_REMARKS_MOST_B ((size_t)512 << 20) /* of one file, unpacked */
+#define AS_REMARKS_MOST   1000000u
+#define AS_REMARKS_MOST_B ((size_t)512 << 20) /* of one file, unpacked */
 
-/* Empty; released by assay_remarks_free. Errors: NOMEM. */
-int assay_remarks_new(struct assay_remarks **out, struct assay_error *err);
-void assay_remarks_free(struct assay_remarks **remarks);
+/* Empty; released by as_remarks_free. Errors: NOMEM. */
+int as_remarks_new(struct as_remarks **out, struct as_error *err);
+void as_remarks_free(struct as_remarks **remarks);
 
 /*
  * Adds the records of a file, whatever of the three kinds it is. Nothing is added on failure.
  * Errors: IO, UNSUPPORTED (no such record), CORRUPT, LIMIT (too large), NOMEM, those of opening.
  */
-int assay_remarks_add(struct assay_remarks *remarks, const char *path, struct assay_error *err);
+int as_remarks_add(struct as_remarks *remarks, const char *path, struct as_error *err);
 /* The same of bytes in memory; `name` is what errors call them. */
-int assay_remarks_parse(struct assay_remarks *remarks, const void *bytes, size_t size_b,
-                        const char *name, struct assay_error *err);
+int as_remarks_parse(struct as_remarks *remarks, const void *bytes, size_t size_b, const char *name,
+                     struct as_error *err);
 
 /*
  * The number of the first remark from number `from` on that stands on lines `first` to `last` of
  * `file`; remarks->n: there is none. Paths are the same when one ends in the other, by whole parts.
  */
-size_t assay_remarks_find(const struct assay_remarks *remarks, const char *file, uint32_t first,
-                          uint32_t last, size_t from);
+size_t as_remarks_find(const struct as_remarks *remarks, const char *file, uint32_t first,
+                       uint32_t last, size_t from);
 
 #endif

@@ -133,10 +133,10 @@ static bool is_of_interest(const char *pass)
     return false;
 }
 
-static int end_document(struct clang_reader *r, struct assay_remarks *remarks)
+static int end_document(struct clang_reader *r, struct as_remarks *remarks)
 {
     struct as_remark_draft *d = &r->draft;
-    int rc = r->value.failed ? ASSAY_ERR_NOMEM : 0;
+    int rc = r->value.failed ? AS_ERR_NOMEM : 0;
 
     d->file = (struct as_view){as_str_z(&r->file), r->file.n};
     d->function = (struct as_view){as_str_z(&r->function), r->function.n};
@@ -155,7 +155,7 @@ static int end_document(struct clang_reader *r, struct assay_remarks *remarks)
 static void begin_document(struct clang_reader *r, struct as_view line)
 {
     r->open = true;
-    r->draft.kind = as_view_starts(line, "--- !Passed") ? ASSAY_REMARK_DONE : ASSAY_REMARK_MISSED;
+    r->draft.kind = as_view_starts(line, "--- !Passed") ? AS_REMARK_DONE : AS_REMARK_MISSED;
 }
 
 static bool match_yaml_key(struct as_view line, const char *key, struct as_view *value)
@@ -196,7 +196,7 @@ static void parse_remark_member(struct clang_reader *r, struct as_view line)
         parse_remark_argument(r, line);
 }
 
-int as_remarks_clang(struct assay_remarks *remarks, struct as_view bytes, struct assay_error *err)
+int as_remarks_clang(struct as_remarks *remarks, struct as_view bytes, struct as_error *err)
 {
     struct clang_reader r = {.rest = bytes};
     struct as_view line;

@@ -35,12 +35,12 @@ static bool cut_trailing_number(struct as_view *place, uint32_t *out)
     return true;
 }
 
-static int read_line(struct assay_remarks *remarks, struct as_view line)
+static int read_line(struct as_remarks *remarks, struct as_view line)
 {
     static const struct {
         const char *words;
-        enum assay_remark_kind kind;
-    } kinds[] = {{": optimized: ", ASSAY_REMARK_DONE}, {": missed: ", ASSAY_REMARK_MISSED}};
+        enum as_remark_kind kind;
+    } kinds[] = {{": optimized: ", AS_REMARK_DONE}, {": missed: ", AS_REMARK_MISSED}};
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         struct as_remark_draft draft = {.kind = kinds[i].kind};
@@ -62,8 +62,7 @@ static int read_line(struct assay_remarks *remarks, struct as_view line)
     return 0;
 }
 
-int as_remarks_gcc_text(struct assay_remarks *remarks, struct as_view bytes,
-                        struct assay_error *err)
+int as_remarks_gcc_text(struct as_remarks *remarks, struct as_view bytes, struct as_error *err)
 {
     struct as_view line;
 
@@ -80,7 +79,7 @@ struct gcc_pass {
 };
 
 struct gcc_record {
-    struct assay_remarks *remarks;
+    struct as_remarks *remarks;
     struct as_json_read in;
     AS_VEC(struct gcc_pass) pass;
 };
@@ -216,7 +215,7 @@ static void read_kind_of(struct gcc_record *g, struct gcc_note *note)
     if (as_json_next(&g->in) != AS_JSON_STRING)
         return;
     note->counts = is_key(g, "success") || is_key(g, "failure");
-    note->draft.kind = is_key(g, "success") ? ASSAY_REMARK_DONE : ASSAY_REMARK_MISSED;
+    note->draft.kind = is_key(g, "success") ? AS_REMARK_DONE : AS_REMARK_MISSED;
 }
 
 static int read_member(struct gcc_record *g, struct gcc_note *note)
@@ -304,8 +303,8 @@ static int read_parts(struct gcc_record *g)
     return rc;
 }
 
-int as_remarks_gcc_json(struct assay_remarks *remarks, struct as_view bytes, const char *name,
-                        struct assay_error *err)
+int as_remarks_gcc_json(struct as_remarks *remarks, struct as_view bytes, const char *name,
+                        struct as_error *err)
 {
     struct gcc_record g = {.remarks = remarks};
     int rc;
@@ -313,11 +312,11 @@ int as_remarks_gcc_json(struct assay_remarks *remarks, struct as_view bytes, con
     as_json_read_init(&g.in, bytes.p, bytes.n);
     rc = as_json_next(&g.in) == AS_JSON_ARRAY ? read_parts(&g) : 0;
     if (rc == 0 && as_json_next(&g.in) != AS_JSON_END)
-        rc = g.in.text.failed ? ASSAY_ERR_NOMEM
-                              : as_error_set(err, ASSAY_ERR_CORRUPT,
+        rc = g.in.text.failed ? AS_ERR_NOMEM
+                              : as_error_set(err, AS_ERR_CORRUPT,
                                              "%s: byte %zu: not a remark of gcc; compile again",
                                              name, (size_t)(g.in.at - bytes.p));
     as_json_read_fini(&g.in);
     as_vec_fini(&g.pass);
-    return rc == ASSAY_ERR_NOMEM ? as_error_nomem(err, "the record of a compiler") : rc;
+    return rc == AS_ERR_NOMEM ? as_error_nomem(err, "the record of a compiler") : rc;
 }

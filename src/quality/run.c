@@ -25,12 +25,12 @@ static const char modules_sql[] =
     " ON m.module_id = t.object_id WHERE t.run_id = ?1 AND t.object_kind = 'module'"
     " AND m.kind IN ('executable', 'shared') ORDER BY t.exclusive_ns DESC, m.module_id";
 
-static int list_module(void *pass, struct assay_rows *row, struct assay_error *err)
+static int list_module(void *pass, struct as_rows *row, struct as_error *err)
 {
     struct as_quality_pass *p = pass;
     const double least = p->options->share > 0 ? p->options->share : LEAST_SHARE;
-    const struct as_quality_module it = {.id = assay_rows_integer(row, 0),
-                                         .share = assay_rows_real(row, 1)};
+    const struct as_quality_module it = {.id = as_rows_integer(row, 0),
+                                         .share = as_rows_real(row, 1)};
 
     return it.share >= least && as_vec_push(&p->module, it) < 0
                ? as_error_nomem(err, "the modules of a run")
@@ -38,12 +38,12 @@ static int list_module(void *pass, struct assay_rows *row, struct assay_error *e
 }
 
 static int open_code(struct as_quality_pass *p, struct as_quality_module *module,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
     if (module->code)
         return 0;
-    return assay_catalogue_open_row(p->catalogue, module->id, module->share,
-                                    ASSAY_CATALOGUE_ANALYSED, &module->code, err);
+    return as_catalogue_open_row(p->catalogue, module->id, module->share, AS_CATALOGUE_ANALYSED,
+                                 &module->code, err);
 }
 
 /* Loops with samples that have no values yet, and hot loops. A hot loop without tables gets them: a
@@ -62,17 +62,17 @@ static const char loops_sql[] =
     " WHERE t.run_id = ?1 AND t.object_kind = 'loop' AND t.exclusive_n > 0)"
     " WHERE wants_values OR wants_branches";
 
-static int list_loop(void *pass, struct assay_rows *row, struct assay_error *err)
+static int list_loop(void *pass, struct as_rows *row, struct as_error *err)
 {
     struct as_quality_pass *p = pass;
-    struct as_quality_hot_loop it = {.id = assay_rows_integer(row, 0),
-                                     .address = (uint64_t)assay_rows_integer(row, 1),
-                                     .depth = (uint32_t)assay_rows_integer(row, 2),
-                                     .wants_values = assay_rows_integer(row, 3) != 0,
-                                     .wants_page = assay_rows_integer(row, 4) != 0,
-                                     .wants_cqa = assay_rows_integer(row, 6) != 0,
-                                     .wants_branches = assay_rows_integer(row, 7) != 0};
-    struct as_quality_module *module = as_vec_find(&p->module, id, assay_rows_integer(row, 5));
+    struct as_quality_hot_loop it = {.id = as_rows_integer(row, 0),
+                                     .address = (uint64_t)as_rows_integer(row, 1),
+                                     .depth = (uint32_t)as_rows_integer(row, 2),
+                                     .wants_values = as_rows_integer(row, 3) != 0,
+                                     .wants_page = as_rows_integer(row, 4) != 0,
+                                     .wants_cqa = as_rows_integer(row, 6) != 0,
+                                     .wants_branches = as_rows_integer(row, 7) != 0};
+    struct as_quality_module *module = as_vec_find(&p->module, id, as_rows_integer(row, 5));
 
     if (!module)
         return 0;
@@ -80,10 +80,10 @@ static int list_loop(void *pass, struct assay_rows *row, struct assay_error *err
     it.program = module->code->program;
     it.object = module->code->object;
     if (it.program)
-        it.at = assay_catalogue_find_loop(module->code, it.address, it.depth);
-    if (it.program && it.at != ASSAY_NONE && it.wants_values)
+        it.at = as_catalogue_find_loop(module->code, it.address, it.depth);
+    if (it.program && it.at != AS_NONE && it.wants_values)
         it.calls = as_quality_count_calls(module->code, it.at);
-    return it.program && it.at != ASSAY_NONE && as_vec_push(&p->loop, it) < 0
+    return it.program && it.at != AS_NONE && as_vec_push(&p->loop, it) < 0
                ? as_error_nomem(err, "the loops of a run")
                : 0;
 }
@@ -100,12 +100,11 @@ static const char counts_sql[] =
     " JOIN loop l USING (loop_id) WHERE c.run_id = ?1 AND l.is_innermost";
 
 /* Adds the count of a block to its loop, if the loop has several paths. Few loops have several. */
-static int list_ran(struct as_quality_pass *p, struct assay_rows *row, bool counted,
-                    struct assay_error *err)
+static int list_ran(struct as_quality_pass *p, struct as_rows *row, bool counted,
+                    struct as_error *err)
 {
-    const struct as_block_samples it = {(uint64_t)assay_rows_integer(row, 1),
-                                        assay_rows_integer(row, 2)};
-    struct as_quality_hot_loop *loop = as_vec_find(&p->loop, id, assay_rows_integer(row, 0));
+    const struct as_block_samples it = {(uint64_t)as_rows_integer(row, 1), as_rows_integer(row, 2)};
+    struct as_quality_hot_loop *loop = as_vec_find(&p->loop, id, as_rows_integer(row, 0));
 
     if (!loop || !loop->wants_cqa || loop->program->loop[loop->at].paths < 2 ||
         (loop->counted && !counted))
@@ -121,12 +120,12 @@ static int list_ran(struct as_quality_pass *p, struct assay_rows *row, bool coun
     return 0;
 }
 
-static int list_counted_block(void *pass, struct assay_rows *row, struct assay_error *err)
+static int list_counted_block(void *pass, struct as_rows *row, struct as_error *err)
 {
     return list_ran(pass, row, true, err);
 }
 
-static int list_block(void *pass, struct assay_rows *row, struct assay_error *err)
+static int list_block(void *pass, struct as_rows *row, struct as_error *err)
 {
     return list_ran(pass, row, false, err);
 }
@@ -144,17 +143,17 @@ static const char straight_sql[] =
     "  JOIN object_time o ON o.run_id = ?1 AND o.object_kind = 'loop'"
     "  AND o.object_id = l.loop_id WHERE l.function_id = f.function_id)";
 
-static int list_straight(void *pass, struct assay_rows *row, struct assay_error *err)
+static int list_straight(void *pass, struct as_rows *row, struct as_error *err)
 {
     struct as_quality_pass *p = pass;
-    struct as_quality_straight_part it = {.id = assay_rows_integer(row, 0)};
-    struct as_quality_module *module = as_vec_find(&p->module, id, assay_rows_integer(row, 2));
+    struct as_quality_straight_part it = {.id = as_rows_integer(row, 0)};
+    struct as_quality_module *module = as_vec_find(&p->module, id, as_rows_integer(row, 2));
 
     if (!module)
         return 0;
     AS_TRY(open_code(p, module, err));
     return module->code->program &&
-                   as_quality_straight(module->code->program, (uint64_t)assay_rows_integer(row, 1),
+                   as_quality_straight(module->code->program, (uint64_t)as_rows_integer(row, 1),
                                        &it.facts) &&
                    as_vec_push(&p->straight, it) < 0
                ? as_error_nomem(err, "the functions of a run")
@@ -181,13 +180,13 @@ static int add_copying(struct as_quality_pass *p, const struct as_quality_copyin
     return 0;
 }
 
-static int list_spot(void *pass, struct assay_rows *row, struct assay_error *err)
+static int list_spot(void *pass, struct as_rows *row, struct as_error *err)
 {
     struct as_quality_pass *p = pass;
-    struct as_quality_module *module = as_vec_find(&p->module, id, assay_rows_integer(row, 0));
-    struct as_spot it = {.function_id = assay_rows_integer(row, 1),
-                         .loop_id = assay_rows_integer(row, 2),
-                         .n = assay_rows_integer(row, 4)};
+    struct as_quality_module *module = as_vec_find(&p->module, id, as_rows_integer(row, 0));
+    struct as_spot it = {.function_id = as_rows_integer(row, 1),
+                         .loop_id = as_rows_integer(row, 2),
+                         .n = as_rows_integer(row, 4)};
     int rc = 0;
 
     if (!module)
@@ -195,14 +194,14 @@ static int list_spot(void *pass, struct assay_rows *row, struct assay_error *err
     AS_TRY(open_code(p, module, err));
     if (!module->code->program)
         return 0;
-    const struct assay_code *code = &module->code->program->code;
-    const size_t at = assay_code_find(code, (uint64_t)assay_rows_integer(row, 3));
+    const struct as_code *code = &module->code->program->code;
+    const size_t at = as_code_find(code, (uint64_t)as_rows_integer(row, 3));
     if (at == SIZE_MAX)
         return 0;
     it.insn = (uint32_t)at;
     if (as_spot_copies(&code->insn[at]))
-        rc = add_copying(p, &(struct as_quality_copying){assay_rows_integer(row, 1), it.n,
-                                                         assay_rows_integer(row, 5)});
+        rc = add_copying(p, &(struct as_quality_copying){as_rows_integer(row, 1), it.n,
+                                                         as_rows_integer(row, 5)});
     if (rc == 0 && it.loop_id)
         rc = as_vec_push(&p->spot, it);
     return rc < 0 ? as_error_nomem(err, "the samples of instructions") : 0;
@@ -210,24 +209,24 @@ static int list_spot(void *pass, struct assay_rows *row, struct assay_error *err
 
 /* ---- Reading ------------------------------------------------------------------------------- */
 
-static int read_loops(void *pass, struct assay_error *err)
+static int read_loops(void *pass, struct as_error *err)
 {
     struct as_quality_pass *p = pass;
 
     as_vec_foreach (&p->loop, it)
         if (it->wants_values)
-            AS_TRY(assay_quality_loop(it->program, it->at, &it->facts, err));
+            AS_TRY(as_quality_loop(it->program, it->at, &it->facts, err));
     return 0;
 }
 
 /* Analyses one loop. The weights of its paths follow the samples or counts of the run, if there are
  * enough. */
-static int analyse_loop(struct as_quality_pass *p, struct assay_cqa_engine *engine,
+static int analyse_loop(struct as_quality_pass *p, struct as_cqa_engine *engine,
                         struct as_core_asked *core, struct as_quality_hot_loop *it,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
-    struct assay_cqa_options options = {0};
-    struct assay_cqa found;
+    struct as_cqa_options options = {0};
+    struct as_cqa found;
     const double *cycles = NULL;
     double *weight;
 
@@ -236,7 +235,7 @@ static int analyse_loop(struct as_quality_pass *p, struct assay_cqa_engine *engi
     AS_TRY(as_quality_weights(&p->arena, it->program, it->at, it->block, it->block_n, it->counted,
                               cycles, &weight, &options.weight_n, err));
     options.weight = weight;
-    AS_TRY(assay_cqa_loop(engine, it->program, it->at, &options, &found, err));
+    AS_TRY(as_cqa_loop(engine, it->program, it->at, &options, &found, err));
     AS_TRY(as_cqa_keep(&p->arena, &found, &it->cqa, err));
     if (found.lacks)
         return 0;
@@ -249,39 +248,39 @@ static int analyse_loop(struct as_quality_pass *p, struct assay_cqa_engine *engi
 }
 
 /* Analyses the code quality of hot loops, if there is a table of the core or of a similar one. */
-static int analyse_loops(struct as_quality_pass *p, struct assay_error *err)
+static int analyse_loops(struct as_quality_pass *p, struct as_error *err)
 {
-    struct assay_uarch *uarch = NULL;
-    struct assay_uarch_choice choice;
-    struct assay_cqa_engine *engine = NULL;
-    struct assay_figures *figures = NULL;
-    struct assay_error unread;
-    int rc = assay_uarch_open_host(&uarch, &choice, err);
+    struct as_uarch *uarch = NULL;
+    struct as_uarch_choice choice;
+    struct as_cqa_engine *engine = NULL;
+    struct as_figures *figures = NULL;
+    struct as_error unread;
+    int rc = as_uarch_open_host(&uarch, &choice, err);
     p->unread = choice.damaged;
 
-    if (rc == ASSAY_ERR_NOT_FOUND)
+    if (rc == AS_ERR_NOT_FOUND)
         rc = 0;
     struct as_core_asked asked = {.uarch = uarch};
-    p->mispredicted_cy = uarch ? uarch->set[ASSAY_UARCH_mispredicted_branch] : 0;
+    p->mispredicted_cy = uarch ? uarch->set[AS_UARCH_mispredicted_branch] : 0;
 
     if (rc == 0 && uarch)
-        rc = assay_cqa_engine_new(uarch, &engine, err);
+        rc = as_cqa_engine_new(uarch, &engine, err);
     /* Commands that show the figures report a damaged file; here it counts as missing. */
-    if (engine && assay_figures_of_host(&figures, &unread) == 0)
-        assay_cqa_engine_figures(engine, figures);
+    if (engine && as_figures_of_host(&figures, &unread) == 0)
+        as_cqa_engine_figures(engine, figures);
     if (rc == 0 && uarch)
-        rc = assay_predictor_new(uarch, &asked.predictor, err);
+        rc = as_predictor_new(uarch, &asked.predictor, err);
     as_vec_foreach (&p->loop, it)
         if (rc == 0 && engine && it->wants_cqa)
             rc = analyse_loop(p, engine, &asked, it, err);
-    assay_predictor_free(&asked.predictor);
-    assay_cqa_engine_free(&engine);
-    assay_figures_free(&figures);
-    assay_uarch_free(&uarch);
+    as_predictor_free(&asked.predictor);
+    as_cqa_engine_free(&engine);
+    as_figures_free(&figures);
+    as_uarch_free(&uarch);
     return rc;
 }
 
-static int read_code(void *pass, struct assay_error *err)
+static int read_code(void *pass, struct as_error *err)
 {
     AS_TRY(read_loops(pass, err));
     return analyse_loops(pass, err);
@@ -289,51 +288,51 @@ static int read_code(void *pass, struct assay_error *err)
 
 /* ---- All ----------------------------------------------------------------------------------- */
 
-static int find_loops(struct as_quality_pass *p, struct assay_error *err)
+static int find_loops(struct as_quality_pass *p, struct as_error *err)
 {
-    AS_TRY(assay_rows_each(p->experiment, modules_sql, p->run_id, list_module, p, err));
-    AS_TRY(assay_rows_each(p->experiment, loops_sql, p->run_id, list_loop, p, err));
-    AS_TRY(assay_rows_each(p->experiment, counts_sql, p->run_id, list_counted_block, p, err));
-    AS_TRY(assay_rows_each(p->experiment, blocks_sql, p->run_id, list_block, p, err));
-    AS_TRY(assay_rows_each(p->experiment, straight_sql, p->run_id, list_straight, p, err));
-    return assay_rows_each(p->experiment, spots_sql, p->run_id, list_spot, p, err);
+    AS_TRY(as_rows_each(p->experiment, modules_sql, p->run_id, list_module, p, err));
+    AS_TRY(as_rows_each(p->experiment, loops_sql, p->run_id, list_loop, p, err));
+    AS_TRY(as_rows_each(p->experiment, counts_sql, p->run_id, list_counted_block, p, err));
+    AS_TRY(as_rows_each(p->experiment, blocks_sql, p->run_id, list_block, p, err));
+    AS_TRY(as_rows_each(p->experiment, straight_sql, p->run_id, list_straight, p, err));
+    return as_rows_each(p->experiment, spots_sql, p->run_id, list_spot, p, err);
 }
 
-static int write_values(void *pass, struct assay_error *err)
+static int write_values(void *pass, struct as_error *err)
 {
     return as_quality_pass_write(pass, err);
 }
 
-static int look(struct as_quality_pass *p, struct assay_error *err)
+static int look(struct as_quality_pass *p, struct as_error *err)
 {
-    const struct assay_quality_options *options = p->options;
+    const struct as_quality_options *options = p->options;
 
     if (options->progress)
         options->progress(options->context, "reading hot code", 0, 1);
     AS_TRY(find_loops(p, err));
     AS_TRY(options->aside ? options->aside(options->aside_context, read_code, p, err)
                           : read_code(p, err));
-    return assay_experiment_write_pass(p->experiment, p->run_id, AS_QUALITY_PASS, write_values, p,
-                                       err);
+    return as_experiment_write_pass(p->experiment, p->run_id, AS_QUALITY_PASS, write_values, p,
+                                    err);
 }
 
-int assay_quality_run(struct assay_experiment *experiment, int64_t run_id,
-                      const struct assay_quality_options *options, struct assay_error *err)
+int as_quality_run(struct as_experiment *experiment, int64_t run_id,
+                   const struct as_quality_options *options, struct as_error *err)
 {
-    static const struct assay_quality_options defaults;
+    static const struct as_quality_options defaults;
     struct as_quality_pass p = {
         .experiment = experiment, .run_id = run_id, .options = options ? options : &defaults};
-    const struct assay_catalogue_options how = {.jobs = p.options->jobs, .open = p.options->open};
-    struct assay_catalogue *own = NULL;
-    int rc = p.options->catalogue ? 0 : assay_catalogue_new(experiment, &how, &own, err);
+    const struct as_catalogue_options how = {.jobs = p.options->jobs, .open = p.options->open};
+    struct as_catalogue *own = NULL;
+    int rc = p.options->catalogue ? 0 : as_catalogue_new(experiment, &how, &own, err);
 
     as_arena_init(&p.arena);
     p.catalogue = own ? own : p.options->catalogue;
     if (rc == 0)
         rc = look(&p, err);
     as_vec_foreach (&p.module, it)
-        assay_catalogue_close(p.catalogue, &it->code);
-    assay_catalogue_free(&own);
+        as_catalogue_close(p.catalogue, &it->code);
+    as_catalogue_free(&own);
     as_vec_fini(&p.module);
     as_vec_fini(&p.loop);
     as_vec_fini(&p.straight);

@@ -16,7 +16,7 @@
 struct as_quality_module {
     int64_t id;
     double share;
-    struct assay_catalogue_module *code; /* NULL until a loop or a sample needs it */
+    struct as_catalogue_module *code; /* NULL until a loop or a sample needs it */
 };
 
 struct as_quality_hot_loop {
@@ -31,10 +31,10 @@ struct as_quality_hot_loop {
     bool counted; /* `block` has exact counts, not samples */
     struct as_cqa_kept cqa;
     struct as_core_kept core;
-    const struct assay_program *program;
-    const struct assay_object *object;
+    const struct as_program *program;
+    const struct as_object *object;
     uint32_t at;                   /* number of the loop in `program` */
-    struct assay_loop_facts facts; /* set if wants_values */
+    struct as_loop_facts facts;    /* set if wants_values */
     struct as_quality_calls calls; /* set if wants_values */
 };
 
@@ -50,22 +50,22 @@ struct as_quality_copying {
 };
 
 struct as_quality_pass {
-    struct assay_experiment *experiment;
+    struct as_experiment *experiment;
     int64_t run_id;
-    const struct assay_quality_options *options;
-    struct assay_catalogue *catalogue;
+    const struct as_quality_options *options;
+    struct as_catalogue *catalogue;
     AS_VEC(struct as_quality_module) module;
     AS_VEC(struct as_quality_hot_loop) loop; /* loops with readable code */
     AS_VEC(struct as_quality_straight_part) straight;
     AS_VEC(struct as_spot) spot; /* in loops; grouped by function, ascending by instruction */
     AS_VEC(struct as_quality_copying) copying;
-    double mispredicted_cy;    /* cycles of a misprediction on this core; 0 if unknown */
-    struct as_arena arena;     /* owns the results of code quality analysis */
-    struct assay_error unread; /* reason why measured figures of this core are not used, or empty */
+    double mispredicted_cy; /* cycles of a misprediction on this core; 0 if unknown */
+    struct as_arena arena;  /* owns the results of code quality analysis */
+    struct as_error unread; /* reason why measured figures of this core are not used, or empty */
 };
 
 /* Writes the results of the pass. Call it within a batch. Errors: those of the experiment; INTERNAL
  * if a metric is not in data/quality. */
-int as_quality_pass_write(const struct as_quality_pass *pass, struct assay_error *err);
+int as_quality_pass_write(const struct as_quality_pass *pass, struct as_error *err);
 
 #endif

@@ -100,20 +100,19 @@ struct value_writer {
     int64_t metric[METRIC_COUNT];
 };
 
-static int define_metrics(struct value_writer *w, struct assay_error *err)
+static int define_metrics(struct value_writer *w, struct as_error *err)
 {
     for (size_t i = 0; i < as_quality_metric_n; i++) {
         int64_t id;
 
-        AS_TRY(
-            assay_experiment_metric(w->pass->experiment, &as_quality_metric[i].metric, &id, err));
+        AS_TRY(as_experiment_metric(w->pass->experiment, &as_quality_metric[i].metric, &id, err));
         for (int k = 0; k < METRIC_COUNT; k++)
             if (strcmp(names[k], as_quality_metric[i].metric.name) == 0)
                 w->metric[k] = id;
     }
     for (int k = 0; k < METRIC_COUNT; k++)
         if (!w->metric[k])
-            return as_error_set(err, ASSAY_ERR_INTERNAL, "metric %s: is not in data/quality",
+            return as_error_set(err, AS_ERR_INTERNAL, "metric %s: is not in data/quality",
                                 names[k]);
     return 0;
 }
@@ -121,31 +120,31 @@ static int define_metrics(struct value_writer *w, struct assay_error *err)
 /* ---- Values of loops ----------------------------------------------------------------------- */
 
 static int set_value(const struct value_writer *w, enum metric metric, int64_t loop_id,
-                     struct assay_quantity quantity, struct assay_error *err)
+                     struct as_bounded_value quantity, struct as_error *err)
 {
-    const struct assay_subject loop = {.kind = ASSAY_OBJECT_LOOP, .object_id = loop_id};
+    const struct as_subject loop = {.kind = AS_OBJECT_LOOP, .object_id = loop_id};
 
-    return assay_experiment_value(w->pass->experiment, w->metric[metric], &loop, quantity, err);
+    return as_experiment_value(w->pass->experiment, w->metric[metric], &loop, quantity, err);
 }
 
 static int set_count(const struct value_writer *w, enum metric metric, int64_t loop_id, double n,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
-    return set_value(w, metric, loop_id, assay_exact(n, 1), err);
+    return set_value(w, metric, loop_id, as_value_exact(n, 1), err);
 }
 
 /* Writes both bounds, and the value if the bounds are equal. */
 static int write_access(const struct value_writer *w, int64_t id, double low, double high,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     if (high - low < 1e-9)
-        AS_TRY(set_value(w, ACCESS, id, assay_derived(low, low, low, 1), err));
-    AS_TRY(set_value(w, ACCESS_LEAST, id, assay_derived(low, low, low, 1), err));
-    return set_value(w, ACCESS_MOST, id, assay_derived(high, high, high, 1), err);
+        AS_TRY(set_value(w, ACCESS, id, as_value_derived(low, low, low, 1), err));
+    AS_TRY(set_value(w, ACCESS_LEAST, id, as_value_derived(low, low, low, 1), err));
+    return set_value(w, ACCESS_MOST, id, as_value_derived(high, high, high, 1), err);
 }
 
-static int write_loop(const struct value_writer *w, int64_t id,
-                      const struct assay_loop_facts *facts, struct assay_error *err)
+static int write_loop(const struct value_writer *w, int64_t id, const struct as_loop_facts *facts,
+                      struct as_error *err)
 {
     const uint32_t fp_n = facts->fp_packed_n + facts->fp_scalar_n;
     const uint32_t *stream = facts->stream_n;
@@ -155,7 +154,7 @@ static int write_loop(const struct value_writer *w, int64_t id,
         AS_TRY(set_count(w, STEERING, id, 100.0 * facts->steer_n / facts->insn_n, err));
     if (facts->access_low >= 0)
         AS_TRY(write_access(w, id, 100 * facts->access_low, 100 * facts->access_high, err));
-    AS_TRY(set_count(w, INDIRECT, id, stream[ASSAY_STRIDE_INDIRECT], err));
+    AS_TRY(set_count(w, INDIRECT, id, stream[AS_STRIDE_INDIRECT], err));
     AS_TRY(set_count(w, SCATTERS, id, facts->scatter_n, err));
     AS_TRY(set_count(w, MEETING, id, facts->meeting_n, err));
     AS_TRY(set_count(w, SWITCHES, id, facts->switch_n, err));
@@ -164,9 +163,9 @@ static int write_loop(const struct value_writer *w, int64_t id,
     AS_TRY(set_count(w, SPINS, id, facts->spin_n, err));
     AS_TRY(set_count(w, RESUMED, id, facts->resumed_n, err));
     AS_TRY(set_count(w, MERGES, id, facts->merge_n, err));
-    AS_TRY(set_count(w, STRIDED, id, stream[ASSAY_STRIDE_CONSTANT], err));
-    AS_TRY(set_count(w, UNIT, id, stream[ASSAY_STRIDE_ZERO] + stream[ASSAY_STRIDE_UNIT], err));
-    AS_TRY(set_count(w, UNKNOWN, id, stream[ASSAY_STRIDE_UNKNOWN] - facts->steady_n, err));
+    AS_TRY(set_count(w, STRIDED, id, stream[AS_STRIDE_CONSTANT], err));
+    AS_TRY(set_count(w, UNIT, id, stream[AS_STRIDE_ZERO] + stream[AS_STRIDE_UNIT], err));
+    AS_TRY(set_count(w, UNKNOWN, id, stream[AS_STRIDE_UNKNOWN] - facts->steady_n, err));
     AS_TRY(set_count(w, STEADY, id, facts->steady_n, err));
     if (fp_n)
         AS_TRY(set_count(w, PACKED, id, 100.0 * facts->fp_packed_n / fp_n, err));
@@ -183,7 +182,7 @@ static int write_loop(const struct value_writer *w, int64_t id,
 }
 
 static int write_calls(const struct value_writer *w, int64_t id,
-                       const struct as_quality_calls *calls, struct assay_error *err)
+                       const struct as_quality_calls *calls, struct as_error *err)
 {
     AS_TRY(set_count(w, ROOT_CALLS, id, calls->root_n, err));
     AS_TRY(set_count(w, COMPLEX_CALLS, id, calls->complex_n, err));
@@ -191,7 +190,7 @@ static int write_calls(const struct value_writer *w, int64_t id,
     return set_count(w, POINTER_CALLS, id, calls->pointer_n, err);
 }
 
-static int write_loops(const struct value_writer *w, struct assay_error *err)
+static int write_loops(const struct value_writer *w, struct as_error *err)
 {
     as_vec_foreach (&w->pass->loop, it) {
         if (it->wants_values) {
@@ -206,42 +205,41 @@ static int write_loops(const struct value_writer *w, struct assay_error *err)
 
 /* ---- Functions and modules ----------------------------------------------------------------- */
 
-static int write_straight(const struct value_writer *w, struct assay_error *err)
+static int write_straight(const struct value_writer *w, struct as_error *err)
 {
     as_vec_foreach (&w->pass->straight, it) {
-        const struct assay_subject function = {.kind = ASSAY_OBJECT_FUNCTION, .object_id = it->id};
+        const struct as_subject function = {.kind = AS_OBJECT_FUNCTION, .object_id = it->id};
         const uint32_t fp_n = it->facts.fp_packed_n + it->facts.fp_scalar_n;
 
-        AS_TRY(assay_experiment_value(w->pass->experiment, w->metric[STRAIGHT_N], &function,
-                                      assay_exact(it->facts.insn_n, 1), err));
+        AS_TRY(as_experiment_value(w->pass->experiment, w->metric[STRAIGHT_N], &function,
+                                   as_value_exact(it->facts.insn_n, 1), err));
         if (fp_n)
-            AS_TRY(
-                assay_experiment_value(w->pass->experiment, w->metric[STRAIGHT_PACKED], &function,
-                                       assay_exact(100.0 * it->facts.fp_packed_n / fp_n, 1), err));
+            AS_TRY(as_experiment_value(w->pass->experiment, w->metric[STRAIGHT_PACKED], &function,
+                                       as_value_exact(100.0 * it->facts.fp_packed_n / fp_n, 1),
+                                       err));
     }
     return 0;
 }
 
 /* ---- Samples at single instructions -------------------------------------------------------- */
 
-static int write_share(const struct value_writer *w, enum metric metric,
-                       enum assay_object_kind kind, int64_t id, int64_t part, int64_t n,
-                       struct assay_error *err)
+static int write_share(const struct value_writer *w, enum metric metric, enum as_object_kind kind,
+                       int64_t id, int64_t part, int64_t n, struct as_error *err)
 {
-    const struct assay_subject of = {.kind = kind, .object_id = id, .run_id = w->pass->run_id};
-    struct assay_quantity pct = assay_share(part, n);
+    const struct as_subject of = {.kind = kind, .object_id = id, .run_id = w->pass->run_id};
+    struct as_bounded_value pct = as_value_share(part, n);
 
     pct.value *= 100;
     pct.low *= 100;
     pct.high *= 100;
-    return assay_experiment_value(w->pass->experiment, w->metric[metric], &of, pct, err);
+    return as_experiment_value(w->pass->experiment, w->metric[metric], &of, pct, err);
 }
 
 static int write_branches_of(const struct value_writer *w, const struct as_quality_hot_loop *it,
-                             const struct as_spot *spot, size_t n, struct assay_error *err)
+                             const struct as_spot *spot, size_t n, struct as_error *err)
 {
-    const struct assay_subject of = {
-        .kind = ASSAY_OBJECT_LOOP, .object_id = it->id, .run_id = w->pass->run_id};
+    const struct as_subject of = {
+        .kind = AS_OBJECT_LOOP, .object_id = it->id, .run_id = w->pass->run_id};
     struct as_branch_spots found;
 
     as_spots_behind_branches(it->program, it->at, it->id, spot, n, it->counted ? it->block : NULL,
@@ -250,15 +248,15 @@ static int write_branches_of(const struct value_writer *w, const struct as_quali
         return 0;
     const double cycles = found.wrong_n * w->pass->mispredicted_cy;
 
-    AS_TRY(write_share(w, BRANCH_STALLS, ASSAY_OBJECT_LOOP, it->id, found.behind, found.all, err));
-    AS_TRY(assay_experiment_value(w->pass->experiment, w->metric[DATA_BRANCHES], &of,
-                                  assay_exact(found.branch_n, 1), err));
-    return cycles > 0 ? assay_experiment_value(w->pass->experiment, w->metric[MISPREDICTIONS], &of,
-                                               assay_derived(cycles, 0, cycles, 1), err)
+    AS_TRY(write_share(w, BRANCH_STALLS, AS_OBJECT_LOOP, it->id, found.behind, found.all, err));
+    AS_TRY(as_experiment_value(w->pass->experiment, w->metric[DATA_BRANCHES], &of,
+                               as_value_exact(found.branch_n, 1), err));
+    return cycles > 0 ? as_experiment_value(w->pass->experiment, w->metric[MISPREDICTIONS], &of,
+                                            as_value_derived(cycles, 0, cycles, 1), err)
                       : 0;
 }
 
-static int write_branches(const struct value_writer *w, struct assay_error *err)
+static int write_branches(const struct value_writer *w, struct as_error *err)
 {
     const struct as_spot *spot = w->pass->spot.at;
     const size_t n = w->pass->spot.n;
@@ -279,41 +277,41 @@ static int write_branches(const struct value_writer *w, struct assay_error *err)
     return 0;
 }
 
-static int write_copying(const struct value_writer *w, struct assay_error *err)
+static int write_copying(const struct value_writer *w, struct as_error *err)
 {
     as_vec_foreach (&w->pass->copying, it)
-        AS_TRY(write_share(w, BLOCK_COPIES, ASSAY_OBJECT_FUNCTION, it->function_id, it->n, it->of_n,
+        AS_TRY(write_share(w, BLOCK_COPIES, AS_OBJECT_FUNCTION, it->function_id, it->n, it->of_n,
                            err));
     return 0;
 }
 
 /* Flags a measured core table that could not be read: the metrics of loops then use the built-in
  * table. */
-static int write_passed_over(const struct as_quality_pass *pass, struct assay_error *err)
+static int write_passed_over(const struct as_quality_pass *pass, struct as_error *err)
 {
-    const struct assay_flag flag = {.run_id = pass->run_id,
-                                    .kind = ASSAY_OBJECT_RUN,
-                                    .object_id = pass->run_id,
-                                    .name = "core_table_not_read",
-                                    .text = pass->unread.text,
-                                    .n = 1};
+    const struct as_flag flag = {.run_id = pass->run_id,
+                                 .kind = AS_OBJECT_RUN,
+                                 .object_id = pass->run_id,
+                                 .name = "core_table_not_read",
+                                 .text = pass->unread.text,
+                                 .n = 1};
 
-    return pass->unread.text[0] ? assay_experiment_flag(pass->experiment, &flag, err) : 0;
+    return pass->unread.text[0] ? as_experiment_flag(pass->experiment, &flag, err) : 0;
 }
 
 /* Flags modules with unreadable code. */
-static int write_unread(const struct value_writer *w, struct assay_error *err)
+static int write_unread(const struct value_writer *w, struct as_error *err)
 {
     as_vec_foreach (&w->pass->module, it) {
-        const struct assay_flag flag = {.run_id = w->pass->run_id,
-                                        .kind = ASSAY_OBJECT_MODULE,
-                                        .object_id = it->id,
-                                        .name = "code_not_read",
-                                        .text = it->code ? it->code->trouble.text : "",
-                                        .n = 1};
+        const struct as_flag flag = {.run_id = w->pass->run_id,
+                                     .kind = AS_OBJECT_MODULE,
+                                     .object_id = it->id,
+                                     .name = "code_not_read",
+                                     .text = it->code ? it->code->trouble.text : "",
+                                     .n = 1};
 
         if (it->code && !it->code->program)
-            AS_TRY(assay_experiment_flag(w->pass->experiment, &flag, err));
+            AS_TRY(as_experiment_flag(w->pass->experiment, &flag, err));
     }
     return 0;
 }
@@ -328,7 +326,7 @@ static bool is_analysed(const struct value_writer *w)
     return false;
 }
 
-static int write_analysed(const struct value_writer *w, struct assay_error *err)
+static int write_analysed(const struct value_writer *w, struct as_error *err)
 {
     struct as_cqa_writer writer;
 
@@ -348,7 +346,7 @@ static int write_analysed(const struct value_writer *w, struct assay_error *err)
 
 /* ---- All ----------------------------------------------------------------------------------- */
 
-int as_quality_pass_write(const struct as_quality_pass *pass, struct assay_error *err)
+int as_quality_pass_write(const struct as_quality_pass *pass, struct as_error *err)
 {
     struct value_writer w = {.pass = pass};
 

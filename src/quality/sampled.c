@@ -26,52 +26,51 @@ static const char sampled_blocks_sql[] = "SELECT b.address, t.exclusive_n FROM b
 static const char counted_blocks_sql[] = "SELECT b.address, t.executed_n FROM block_count t" OF_FILE
                                          " AND t.run_id = ?1 AND t.executed_n > 0";
 
-static int open_of_file(struct assay_experiment *experiment, const char *sql, int64_t run_id,
-                        const struct assay_object_info *info, struct assay_rows **rows,
-                        struct assay_error *err)
+static int open_of_file(struct as_experiment *experiment, const char *sql, int64_t run_id,
+                        const struct as_object_info *info, struct as_rows **rows,
+                        struct as_error *err)
 {
     char id[2 * sizeof info->build_id + 1] = "";
     as_hex_encode(id, info->build_id, info->build_id_b);
-    AS_TRY(assay_rows_open(experiment, sql, rows, err));
-    assay_rows_bind_integer(*rows, 1, run_id);
-    assay_rows_bind_text(*rows, 2, id);
-    assay_rows_bind_integer(*rows, 3, (int64_t)info->inode);
-    assay_rows_bind_integer(*rows, 4, info->mtime_ns);
-    assay_rows_bind_integer(*rows, 5, (int64_t)info->size_b);
+    AS_TRY(as_rows_open(experiment, sql, rows, err));
+    as_rows_bind_integer(*rows, 1, run_id);
+    as_rows_bind_text(*rows, 2, id);
+    as_rows_bind_integer(*rows, 3, (int64_t)info->inode);
+    as_rows_bind_integer(*rows, 4, info->mtime_ns);
+    as_rows_bind_integer(*rows, 5, (int64_t)info->size_b);
     return 0;
 }
 
-static int read_blocks(struct assay_experiment *experiment, const char *sql, int64_t run_id,
-                       const struct assay_object_info *info, as_block_list *out,
-                       struct assay_error *err)
+static int read_blocks(struct as_experiment *experiment, const char *sql, int64_t run_id,
+                       const struct as_object_info *info, as_block_list *out, struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc = open_of_file(experiment, sql, run_id, info, &rows, err);
-    while (rc >= 0 && (rc = assay_rows_next(rows, err)) > 0) {
-        const struct as_block_samples it = {(uint64_t)assay_rows_integer(rows, 0),
-                                            assay_rows_integer(rows, 1)};
+    while (rc >= 0 && (rc = as_rows_next(rows, err)) > 0) {
+        const struct as_block_samples it = {(uint64_t)as_rows_integer(rows, 0),
+                                            as_rows_integer(rows, 1)};
         if (as_vec_push(out, it) < 0)
             rc = as_error_nomem(err, "the samples of blocks");
     }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
-int as_quality_sampled_read(struct assay_experiment *experiment, const struct assay_object *object,
-                            struct as_quality_sampled *out, struct assay_error *err)
+int as_quality_sampled_read(struct as_experiment *experiment, const struct as_object *object,
+                            struct as_quality_sampled *out, struct as_error *err)
 {
-    const struct assay_object_info *info = assay_object_info(object);
-    struct assay_rows *rows = NULL;
+    const struct as_object_info *info = as_object_info(object);
+    struct as_rows *rows = NULL;
     *out = (struct as_quality_sampled){.run_id = 0};
     AS_TRY(open_of_file(experiment, sampled_run_sql, 0, info, &rows, err));
-    int rc = assay_rows_next(rows, err);
-    out->run_id = rc > 0 ? assay_rows_integer(rows, 0) : 0;
-    assay_rows_close(&rows);
+    int rc = as_rows_next(rows, err);
+    out->run_id = rc > 0 ? as_rows_integer(rows, 0) : 0;
+    as_rows_close(&rows);
     if (rc >= 0 && !out->run_id)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+        return as_error_set(err, AS_ERR_NOT_FOUND,
                             "%s: no run has samples in the code of %s; use the program file that "
                             "ran (another build has other addresses)",
-                            assay_experiment_path(experiment), info->path);
+                            as_experiment_path(experiment), info->path);
     if (rc >= 0)
         rc = read_blocks(experiment, sampled_blocks_sql, out->run_id, info, &out->block, err);
     if (rc >= 0)
@@ -80,9 +79,9 @@ int as_quality_sampled_read(struct assay_experiment *experiment, const struct as
 }
 
 int as_quality_sampled_weights(struct as_arena *arena, const struct as_quality_sampled *sampled,
-                               const struct assay_program *program, uint32_t loop,
+                               const struct as_program *program, uint32_t loop,
                                const double *cycles, double **out, size_t *path_n, bool *counted,
-                               struct assay_error *err)
+                               struct as_error *err)
 {
     const uint64_t header = program->block[program->loop[loop].header].start;
     *counted = false;

@@ -14,58 +14,58 @@
 #define LEAST_SAMPLES 4   /* of both ways */
 #define ROUNDS        4   /* values go through so many instructions */
 
-bool as_spot_copies(const struct assay_insn *insn)
+bool as_spot_copies(const struct as_insn *insn)
 {
-    const struct assay_form *form = assay_form_get(insn->form);
+    const struct as_form *form = as_form_get(insn->form);
 
-    return form->traits & ASSAY_TRAIT_REP && form->insn_class == ASSAY_CLASS_STRING;
+    return form->traits & AS_TRAIT_REP && form->insn_class == AS_CLASS_STRING;
 }
 
 /* ---- Branches on data ------------------------------------------------------------------------ */
 
-static bool reads_data(const struct assay_insn *insn)
+static bool reads_data(const struct as_insn *insn)
 {
-    struct assay_memory place[2];
-    const int n = assay_insn_memory(NULL, insn, place);
+    struct as_memory place[2];
+    const int n = as_insn_memory(NULL, insn, place);
 
     for (int i = 0; i < n; i++)
-        if (place[i].access & ASSAY_ACCESS_READ && !place[i].stack && !place[i].rip_relative)
+        if (place[i].access & AS_ACCESS_READ && !place[i].stack && !place[i].rip_relative)
             return true;
     return false;
 }
 
 /* Results that look like draws: of products, shifts and exclusive or of what the iteration before
  * left. A count goes up by sums alone. */
-static bool mixes(const struct assay_insn *insn)
+static bool mixes(const struct as_insn *insn)
 {
-    switch (assay_form_get(insn->form)->insn_class) {
-    case ASSAY_CLASS_MUL:
-    case ASSAY_CLASS_SHIFT:
+    switch (as_form_get(insn->form)->insn_class) {
+    case AS_CLASS_MUL:
+    case AS_CLASS_SHIFT:
         return true;
     default:
         return false;
     }
 }
 
-static void add_block(const struct assay_program *program, const struct assay_block *block,
-                      struct assay_regset *data)
+static void add_block(const struct as_program *program, const struct as_block *block,
+                      struct as_regset *data)
 {
     for (uint32_t k = 0; k < block->insns; k++) {
-        const struct assay_insn *insn = &program->code.insn[block->first_insn + k];
-        struct assay_effects effects;
+        const struct as_insn *insn = &program->code.insn[block->first_insn + k];
+        struct as_effects effects;
 
-        assay_insn_effects(insn, &effects);
-        if (reads_data(insn) || assay_regset_meets(effects.read, *data) ||
-            (mixes(insn) && assay_regset_meets(effects.read, effects.written)))
-            assay_regset_join(data, effects.written);
+        as_insn_effects(insn, &effects);
+        if (reads_data(insn) || as_regset_meets(effects.read, *data) ||
+            (mixes(insn) && as_regset_meets(effects.read, effects.written)))
+            as_regset_join(data, effects.written);
     }
 }
 
 /* Registers that have at some place what was loaded, or computed from it, or mixed. */
-static struct assay_regset data_of(const struct assay_program *program, uint32_t loop)
+static struct as_regset data_of(const struct as_program *program, uint32_t loop)
 {
-    const struct assay_loop *from = &program->loop[loop];
-    struct assay_regset data = {0};
+    const struct as_loop *from = &program->loop[loop];
+    struct as_regset data = {0};
 
     for (int round = 0; round < ROUNDS; round++)
         for (uint32_t i = 0; i < from->blocks; i++)
@@ -74,36 +74,35 @@ static struct assay_regset data_of(const struct assay_program *program, uint32_t
 }
 
 /* The last instruction that sets flags before the branch at the end decides by data. */
-static bool decides_by(const struct assay_program *program, const struct assay_block *block,
-                       struct assay_regset data)
+static bool decides_by(const struct as_program *program, const struct as_block *block,
+                       struct as_regset data)
 {
     for (uint32_t k = block->insns - 1; k-- > 0;) {
-        const struct assay_insn *insn = &program->code.insn[block->first_insn + k];
-        struct assay_effects effects;
+        const struct as_insn *insn = &program->code.insn[block->first_insn + k];
+        struct as_effects effects;
 
-        assay_insn_effects(insn, &effects);
+        as_insn_effects(insn, &effects);
         if (effects.flags_written)
-            return reads_data(insn) || assay_regset_meets(effects.read, data);
+            return reads_data(insn) || as_regset_meets(effects.read, data);
     }
     return false;
 }
 
-static bool is_within(const struct assay_program *program, uint32_t inner, uint32_t loop)
+static bool is_within(const struct as_program *program, uint32_t inner, uint32_t loop)
 {
-    while (inner != ASSAY_NONE && inner != loop)
+    while (inner != AS_NONE && inner != loop)
         inner = program->loop[inner].parent;
     return inner == loop;
 }
 
 /* Both ways stay in the loop, and not both in one loop inside. */
-static bool forks(const struct assay_program *program, const struct assay_block *block,
-                  uint32_t loop)
+static bool forks(const struct as_program *program, const struct as_block *block, uint32_t loop)
 {
-    const struct assay_insn *last = &program->code.insn[block->first_insn + block->insns - 1];
-    const struct assay_edge *to = &program->succ[block->first_succ];
+    const struct as_insn *last = &program->code.insn[block->first_insn + block->insns - 1];
+    const struct as_edge *to = &program->succ[block->first_succ];
 
     if (block->insns < 2 || block->succs != 2 || to[0].block == to[1].block ||
-        assay_form_get(last->form)->insn_class != ASSAY_CLASS_BRANCH)
+        as_form_get(last->form)->insn_class != AS_CLASS_BRANCH)
         return false;
     const uint32_t one = program->block[to[0].block].loop;
     const uint32_t other = program->block[to[1].block].loop;
@@ -125,7 +124,7 @@ static int64_t samples_at(const struct as_spot *spot, size_t n, uint32_t first, 
 }
 
 /* Samples at the second instruction of a way, in the next block if the first has one alone. */
-static int64_t samples_at_second(const struct assay_program *program, const struct assay_block *way,
+static int64_t samples_at_second(const struct as_program *program, const struct as_block *way,
                                  const struct as_spot *spot, size_t n, int64_t id)
 {
     if (way->insns >= 2)
@@ -145,11 +144,11 @@ static int64_t count_of(const struct as_block_samples *ran, size_t n, uint64_t a
 }
 
 /* How often the branch at the end of `block` is mispredicted in an iteration, at most. */
-static double wrong_of(const struct assay_program *program, uint32_t loop,
-                       const struct assay_block *block, const struct as_block_samples *ran,
+static double wrong_of(const struct as_program *program, uint32_t loop,
+                       const struct as_block *block, const struct as_block_samples *ran,
                        size_t ran_n)
 {
-    const struct assay_edge *to = &program->succ[block->first_succ];
+    const struct as_edge *to = &program->succ[block->first_succ];
     const int64_t all = count_of(ran, ran_n, block->start);
     const int64_t started = count_of(ran, ran_n, program->block[program->loop[loop].header].start);
 
@@ -157,7 +156,7 @@ static double wrong_of(const struct assay_program *program, uint32_t loop,
         return 0.5;
     double wrong = 0.5 * (double)all;
     for (int k = 0; k < 2; k++) {
-        const struct assay_block *way = &program->block[to[k].block];
+        const struct as_block *way = &program->block[to[k].block];
         const double taken = (double)count_of(ran, ran_n, way->start);
 
         if (way->preds == 1 && taken <= (double)all)
@@ -167,14 +166,14 @@ static double wrong_of(const struct assay_program *program, uint32_t loop,
 }
 
 /* Samples behind the branch at the end of a block; false where it does not go both ways often. */
-static bool find_behind(const struct assay_program *program, const struct assay_block *block,
-                        int64_t id, const struct as_spot *spot, size_t n, int64_t *behind)
+static bool find_behind(const struct as_program *program, const struct as_block *block, int64_t id,
+                        const struct as_spot *spot, size_t n, int64_t *behind)
 {
     int64_t way[2];
 
     *behind = 0;
     for (int k = 0; k < 2; k++) {
-        const struct assay_block *to =
+        const struct as_block *to =
             &program->block[program->succ[block->first_succ + (uint32_t)k].block];
 
         way[k] = samples_at(spot, n, to->first_insn, to->insns, 0);
@@ -188,21 +187,20 @@ static bool find_behind(const struct assay_program *program, const struct assay_
            (double)way[1] >= LEAST_PART * (double)both;
 }
 
-void as_spots_behind_branches(const struct assay_program *program, uint32_t loop, int64_t id,
+void as_spots_behind_branches(const struct as_program *program, uint32_t loop, int64_t id,
                               const struct as_spot *spot, size_t n,
                               const struct as_block_samples *ran, size_t ran_n,
                               struct as_branch_spots *out)
 {
-    const struct assay_loop *from = &program->loop[loop];
-    struct assay_regset data = {0};
+    const struct as_loop *from = &program->loop[loop];
+    struct as_regset data = {0};
     bool has_data = false;
 
     *out = (struct as_branch_spots){0};
     for (size_t i = 0; i < n; i++)
         out->all += spot[i].loop_id == id ? spot[i].n : 0;
     for (uint32_t i = 0; i < from->blocks; i++) {
-        const struct assay_block *block =
-            &program->block[program->loop_block[from->first_block + i]];
+        const struct as_block *block = &program->block[program->loop_block[from->first_block + i]];
         int64_t behind;
 
         if (!forks(program, block, loop) || !find_behind(program, block, id, spot, n, &behind))

@@ -13,7 +13,7 @@ struct as_spot {
 };
 
 /* Returns true for block copies and block fills (rep movs, rep stos). */
-bool as_spot_copies(const struct assay_insn *insn);
+bool as_spot_copies(const struct as_insn *insn);
 
 /* Branches of a loop that depend on data and go both ways. */
 struct as_branch_spots {
@@ -37,7 +37,7 @@ struct as_branch_spots {
  * counted, the rarer direction is the limit. `ran` has these counts by address, or is NULL.
  */
 struct as_block_samples;
-void as_spots_behind_branches(const struct assay_program *program, uint32_t loop, int64_t id,
+void as_spots_behind_branches(const struct as_program *program, uint32_t loop, int64_t id,
                               const struct as_spot *spot, size_t n,
                               const struct as_block_samples *ran, size_t ran_n,
                               struct as_branch_spots *out);

@@ -28,7 +28,7 @@
 #define CHAIN_MOST    64 /* max post-dominators to examine */
 
 struct weighing {
-    const struct assay_program *program;
+    const struct as_program *program;
     uint32_t loop;
     uint64_t start, end; /* addresses of the contiguous blocks around the header */
 };
@@ -40,14 +40,14 @@ static double combine_evidence(double p, double q)
 
 /* ---- Placement of blocks ------------------------------------------------------------------- */
 
-static uint64_t end_of(const struct assay_block *block)
+static uint64_t end_of(const struct as_block *block)
 {
     return block->start + block->size_b;
 }
 
 static bool is_in_loop(const struct weighing *w, uint32_t block)
 {
-    const struct assay_loop *loop = &w->program->loop[w->loop];
+    const struct as_loop *loop = &w->program->loop[w->loop];
     const uint32_t *at = &w->program->loop_block[loop->first_block];
     const uint32_t found = as_first_not(i, loop->blocks, at[i] < block);
     assert(found + 1 >= loop->blocks || at[found] < at[found + 1]); /* blocks of a loop ascend */
@@ -58,8 +58,8 @@ static bool is_in_loop(const struct weighing *w, uint32_t block)
  * to 63 bytes of padding may be. */
 static void find_run(struct weighing *w)
 {
-    const struct assay_program *program = w->program;
-    const struct assay_body *body = &program->body[program->loop[w->loop].body];
+    const struct as_program *program = w->program;
+    const struct as_body *body = &program->body[program->loop[w->loop].body];
     uint32_t first = program->loop[w->loop].header, last = first;
 
     while (first > body->first_block && is_in_loop(w, first - 1) &&
@@ -72,18 +72,18 @@ static void find_run(struct weighing *w)
     w->end = end_of(&program->block[last]);
 }
 
-static bool is_out_of_line(const struct weighing *w, const struct assay_block *block)
+static bool is_out_of_line(const struct weighing *w, const struct as_block *block)
 {
     return block->start < w->start || block->start >= w->end;
 }
 
 /* Returns true if the compiler split the block off: the symbol of the function
  * does not cover it. */
-static bool is_cold(const struct weighing *w, const struct assay_block *block)
+static bool is_cold(const struct weighing *w, const struct as_block *block)
 {
-    const struct assay_body *body = &w->program->body[block->body];
-    const struct assay_function *function =
-        body->function == ASSAY_NONE ? NULL : &w->program->function[body->function];
+    const struct as_body *body = &w->program->body[block->body];
+    const struct as_function *function =
+        body->function == AS_NONE ? NULL : &w->program->function[body->function];
 
     return function && (block->start < function->start || block->start >= function->end);
 }
@@ -92,7 +92,7 @@ static bool post_dominates(const struct weighing *w, uint32_t block, uint32_t of
 {
     uint32_t at = w->program->block[of].ipdom;
 
-    for (unsigned i = 0; i < CHAIN_MOST && at != ASSAY_NONE; i++) {
+    for (unsigned i = 0; i < CHAIN_MOST && at != AS_NONE; i++) {
         if (at == block)
             return true;
         at = w->program->block[at].ipdom;
@@ -105,7 +105,7 @@ static bool post_dominates(const struct weighing *w, uint32_t block, uint32_t of
 /* Returns the probability of an edge by its target block. */
 static double by_target(const struct weighing *w, uint32_t from, uint32_t to)
 {
-    const struct assay_block *block = &w->program->block[to];
+    const struct as_block *block = &w->program->block[to];
     double p = 0.5;
 
     if (is_cold(w, block))
@@ -114,7 +114,7 @@ static double by_target(const struct weighing *w, uint32_t from, uint32_t to)
         p = combine_evidence(p, P_OUT_OF_LINE);
     if (post_dominates(w, to, from))
         return p;
-    if (block->bits & ASSAY_BLOCK_CALL)
+    if (block->bits & AS_BLOCK_CALL)
         p = combine_evidence(p, P_CALL);
     if (block->loop != w->loop && block->loop != w->program->block[from].loop)
         p = combine_evidence(p, P_INNER_LOOP);
@@ -122,32 +122,32 @@ static double by_target(const struct weighing *w, uint32_t from, uint32_t to)
 }
 
 /* Returns true if the instruction compares with a constant, or with zero. */
-static bool compares_with_constant(const struct assay_insn *insn, const struct assay_form *form)
+static bool compares_with_constant(const struct as_insn *insn, const struct as_form *form)
 {
     const bool compares = strcmp(form->mnemonic, "cmp") == 0 && form->operands == 2 &&
-                          form->operand[1].kind == ASSAY_OPERAND_IMM;
+                          form->operand[1].kind == AS_OPERAND_IMM;
     const bool tests = strcmp(form->mnemonic, "test") == 0 &&
-                       form->operand[0].kind == ASSAY_OPERAND_REG &&
-                       form->operand[1].kind == ASSAY_OPERAND_REG && insn->reg[0] == insn->reg[1];
+                       form->operand[0].kind == AS_OPERAND_REG &&
+                       form->operand[1].kind == AS_OPERAND_REG && insn->reg[0] == insn->reg[1];
 
     return compares || tests;
 }
 
 /* Returns the probability that the branch at the end of the block is taken, by its condition. */
-static double by_opcode(const struct weighing *w, const struct assay_block *block)
+static double by_opcode(const struct weighing *w, const struct as_block *block)
 {
     static const char *const rare[] = {"jz", "je", "js", "jl", "jle"};
     static const char *const usual[] = {"jnz", "jne", "jns", "jnl", "jge", "jnle", "jg"};
 
     if (block->insns < 2)
         return 0.5;
-    const struct assay_insn *branch = &w->program->code.insn[block->first_insn + block->insns - 1];
-    const char *name = assay_form_get(branch->form)->mnemonic;
+    const struct as_insn *branch = &w->program->code.insn[block->first_insn + block->insns - 1];
+    const char *name = as_form_get(branch->form)->mnemonic;
     if (strcmp(name, "jp") == 0)
         return P_UNORDERED;
     if (strcmp(name, "jnp") == 0)
         return 1 - P_UNORDERED;
-    if (!compares_with_constant(branch - 1, assay_form_get(branch[-1].form)))
+    if (!compares_with_constant(branch - 1, as_form_get(branch[-1].form)))
         return 0.5;
     for (size_t i = 0; i < sizeof rare / sizeof *rare; i++)
         if (strcmp(name, rare[i]) == 0)
@@ -162,17 +162,17 @@ static double by_opcode(const struct weighing *w, const struct assay_block *bloc
  * other block. */
 static bool find_ends(const struct weighing *w, uint32_t from, uint32_t *taken, uint32_t *fall)
 {
-    const struct assay_block *block = &w->program->block[from];
+    const struct as_block *block = &w->program->block[from];
     unsigned found = 0;
 
     for (uint32_t i = 0; i < block->succs; i++) {
-        const struct assay_edge *edge = &w->program->succ[block->first_succ + i];
+        const struct as_edge *edge = &w->program->succ[block->first_succ + i];
 
         if (!is_in_loop(w, edge->block) ||
-            (edge->kind != ASSAY_EDGE_TAKEN && edge->kind != ASSAY_EDGE_FALL))
+            (edge->kind != AS_EDGE_TAKEN && edge->kind != AS_EDGE_FALL))
             return false;
-        *(edge->kind == ASSAY_EDGE_TAKEN ? taken : fall) = edge->block;
-        found |= edge->kind == ASSAY_EDGE_TAKEN ? 1 : 2;
+        *(edge->kind == AS_EDGE_TAKEN ? taken : fall) = edge->block;
+        found |= edge->kind == AS_EDGE_TAKEN ? 1 : 2;
     }
     return found == 3 && *taken != *fall;
 }
@@ -189,9 +189,9 @@ static double edge_probability(const struct weighing *w, uint32_t from, uint32_t
     return to == taken ? p : 1 - p;
 }
 
-int as_quality_static_weights(struct as_arena *arena, const struct assay_program *program,
-                              uint32_t loop, const struct assay_paths *paths, double **out,
-                              struct assay_error *err)
+int as_quality_static_weights(struct as_arena *arena, const struct as_program *program,
+                              uint32_t loop, const struct as_paths *paths, double **out,
+                              struct as_error *err)
 {
     struct weighing w = {.program = program, .loop = loop};
     double sum = 0;
@@ -201,7 +201,7 @@ int as_quality_static_weights(struct as_arena *arena, const struct assay_program
         return as_error_nomem(err, "the paths of a loop");
     find_run(&w);
     for (size_t i = 0; i < paths->path_n; i++) {
-        const struct assay_path *path = &paths->path[i];
+        const struct as_path *path = &paths->path[i];
         const uint32_t *block = paths->block + path->first;
 
         (*out)[i] = 1;

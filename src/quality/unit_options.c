@@ -8,17 +8,17 @@
 #include "quality/options.h"
 #include "quality/options_table.h"
 
-size_t assay_option_count(void)
+size_t as_compiler_option_count(void)
 {
     return as_quality_option_n;
 }
 
-const struct assay_option *assay_option_get(size_t number)
+const struct as_compiler_option *as_compiler_option_get(size_t number)
 {
     return &as_quality_option[number];
 }
 
-size_t assay_option_find(const char *name)
+size_t as_compiler_option_find(const char *name)
 {
     size_t i = 0;
 
@@ -58,7 +58,7 @@ static bool knows(const char *compilers, const char *compiler)
 }
 
 static void apply_unit_option(struct as_view word, const char *compiler,
-                              struct assay_unit_options *out)
+                              struct as_unit_options *out)
 {
     if (as_view_starts(word, "-march=")) {
         snprintf(out->architecture, sizeof out->architecture, "%.*s", (int)(word.n - 7),
@@ -66,7 +66,7 @@ static void apply_unit_option(struct as_view word, const char *compiler,
         out->specific = strncmp(out->architecture, "x86-64", 6) != 0;
     }
     for (size_t i = 0; i < as_quality_option_n; i++) {
-        const struct assay_option *it = &as_quality_option[i];
+        const struct as_compiler_option *it = &as_quality_option[i];
         const int on = is_listed(it->words, word), off = is_listed(it->off, word);
 
         if (!knows(it->compiler, compiler) || (!on && !off))
@@ -78,12 +78,12 @@ static void apply_unit_option(struct as_view word, const char *compiler,
     }
 }
 
-void assay_unit_options(const char *compiler, const char *flags, struct assay_unit_options *out)
+void as_unit_options(const char *compiler, const char *flags, struct as_unit_options *out)
 {
     struct as_view rest = as_view_of(flags), word;
     bool level = false;
 
-    *out = (struct assay_unit_options){.known = flags && *flags};
+    *out = (struct as_unit_options){.known = flags && *flags};
     if (!out->known)
         return;
     while (as_view_split(&rest, ' ', &word)) {
@@ -91,7 +91,7 @@ void assay_unit_options(const char *compiler, const char *flags, struct assay_un
         apply_unit_option(word, compiler, out);
     }
     for (size_t i = 0; i < as_quality_option_n; i++) {
-        const struct assay_option *it = &as_quality_option[i];
+        const struct as_compiler_option *it = &as_quality_option[i];
         const uint64_t bit = 1ull << i;
 
         if (!level && is_listed(it->words, as_view_of("-O0")) == 2)

@@ -17,7 +17,7 @@
 #define ROWS_MOST 400 /* max rows of the table of one module */
 
 struct units {
-    struct assay_experiment *experiment;
+    struct as_experiment *experiment;
     int64_t run_id, score_metric;
     int64_t option_metric[64]; /* by option; 0 if not yet defined */
     /* current module */
@@ -29,19 +29,18 @@ struct units {
 
 /* ---- Functions ----------------------------------------------------------------------------- */
 
-static int define_option(struct units *u, size_t option, struct assay_error *err)
+static int define_option(struct units *u, size_t option, struct as_error *err)
 {
-    const struct assay_option *it = assay_option_get(option);
+    const struct as_compiler_option *it = as_compiler_option_get(option);
     char name[64], formula[96];
-    const struct assay_metric metric = {.name = name,
-                                        .unit = "1",
-                                        .title = it->title,
-                                        .topic = "options",
-                                        .meaning = it->meaning,
-                                        .formula = formula,
-                                        .better =
-                                            it->harmful ? ASSAY_BETTER_LOWER : ASSAY_BETTER_HIGHER,
-                                        .position = 100 + (int)option};
+    const struct as_metric metric = {.name = name,
+                                     .unit = "1",
+                                     .title = it->title,
+                                     .topic = "options",
+                                     .meaning = it->meaning,
+                                     .formula = formula,
+                                     .better = it->harmful ? AS_BETTER_LOWER : AS_BETTER_HIGHER,
+                                     .position = 100 + (int)option};
 
     if (u->option_metric[option])
         return 0;
@@ -53,21 +52,21 @@ static int define_option(struct units *u, size_t option, struct assay_error *err
         snprintf(formula, sizeof formula,
                  "1: the option is set, directly or by another option; "
                  "0: it is not set");
-    return assay_experiment_metric(u->experiment, &metric, &u->option_metric[option], err);
+    return as_experiment_metric(u->experiment, &metric, &u->option_metric[option], err);
 }
 
 /* Writes each harmful option that is set, and for each useful option whether the unit has it. */
-static int write_options(struct units *u, const struct assay_subject *function, uint64_t given,
-                         struct assay_error *err)
+static int write_options(struct units *u, const struct as_subject *function, uint64_t given,
+                         struct as_error *err)
 {
-    for (size_t i = 0; i < assay_option_count(); i++) {
+    for (size_t i = 0; i < as_compiler_option_count(); i++) {
         const bool holds = given >> i & 1;
 
-        if (assay_option_get(i)->harmful && !holds)
+        if (as_compiler_option_get(i)->harmful && !holds)
             continue;
         AS_TRY(define_option(u, i, err));
-        AS_TRY(assay_experiment_value(u->experiment, u->option_metric[i], function,
-                                      assay_exact(holds, 1), err));
+        AS_TRY(as_experiment_value(u->experiment, u->option_metric[i], function,
+                                   as_value_exact(holds, 1), err));
     }
     return 0;
 }
@@ -87,21 +86,21 @@ static const char units_of_code_sql[] =
     " FROM loop l JOIN function f USING (function_id) JOIN unit u USING (unit_id)"
     " WHERE u.flags IS NOT NULL GROUP BY u.unit_id ORDER BY u.module_id, n DESC, u.unit_id";
 
-static int write_function(void *context, struct assay_rows *row, struct assay_error *err)
+static int write_function(void *context, struct as_rows *row, struct as_error *err)
 {
     struct units *u = context;
-    const struct assay_subject function = {.kind = ASSAY_OBJECT_FUNCTION,
-                                           .object_id = assay_rows_integer(row, 0)};
-    const char *compiler = assay_rows_text(row, 1), *flags = assay_rows_text(row, 3);
-    struct assay_options_score score;
-    struct assay_unit_options unit;
+    const struct as_subject function = {.kind = AS_OBJECT_FUNCTION,
+                                        .object_id = as_rows_integer(row, 0)};
+    const char *compiler = as_rows_text(row, 1), *flags = as_rows_text(row, 3);
+    struct as_options_score score;
+    struct as_unit_options unit;
 
-    assay_score_options(compiler, assay_rows_text(row, 2), flags, &score);
+    as_score_options(compiler, as_rows_text(row, 2), flags, &score);
     if (score.score < 0)
         return 0;
-    assay_unit_options(compiler, flags, &unit);
-    AS_TRY(assay_experiment_value(u->experiment, u->score_metric, &function,
-                                  assay_exact(100 * score.score, 1), err));
+    as_unit_options(compiler, flags, &unit);
+    AS_TRY(as_experiment_value(u->experiment, u->score_metric, &function,
+                               as_value_exact(100 * score.score, 1), err));
     return write_options(u, &function, unit.given, err);
 }
 
@@ -112,15 +111,15 @@ static void push_options(struct units *u, uint64_t set)
 {
     struct as_str text = {0};
 
-    for (size_t i = 0; i < assay_option_count(); i++)
+    for (size_t i = 0; i < as_compiler_option_count(); i++)
         if (set >> i & 1)
-            as_str_appendf(&text, "%s%s", text.n ? ", " : "", assay_option_get(i)->title);
+            as_str_appendf(&text, "%s%s", text.n ? ", " : "", as_compiler_option_get(i)->title);
     u->panel.failed |= text.failed;
     as_panel_text(&u->panel, as_str_z(&text));
     as_str_fini(&text);
 }
 
-static int end_module(struct units *u, struct assay_error *err)
+static int end_module(struct units *u, struct as_error *err)
 {
     const char *const column[] = {"File",      "Compiler", u->run_id ? "Samples" : "Loops",
                                   "Score (%)", "Harms",    "Missing",
@@ -133,15 +132,15 @@ static int end_module(struct units *u, struct assay_error *err)
                   : "Units with loops, as their debug information records them.",
         column,
         sizeof column / sizeof *column};
-    const struct assay_subject module = {
-        .run_id = u->run_id, .kind = ASSAY_OBJECT_MODULE, .object_id = u->module_id};
+    const struct as_subject module = {
+        .run_id = u->run_id, .kind = AS_OBJECT_MODULE, .object_id = u->module_id};
 
     u->panel.of = module;
     int rc = as_panel_write(&u->panel, &heading, err);
     if (rc == 0 && u->sample_n)
-        rc = assay_experiment_value(
+        rc = as_experiment_value(
             u->experiment, u->score_metric, &module,
-            assay_exact(100 * u->score_sum / (double)u->sample_n, u->sample_n), err);
+            as_value_exact(100 * u->score_sum / (double)u->sample_n, u->sample_n), err);
     u->score_sum = 0;
     u->sample_n = 0;
     return rc;
@@ -153,26 +152,26 @@ static const char units_sql[] =
     " WHERE t.run_id = ?1 AND t.object_kind = 'function' AND t.exclusive_n > 0"
     " AND u.flags IS NOT NULL GROUP BY u.unit_id ORDER BY u.module_id, n DESC, u.unit_id";
 
-static int read_unit(void *context, struct assay_rows *row, struct assay_error *err)
+static int read_unit(void *context, struct as_rows *row, struct as_error *err)
 {
     struct units *u = context;
-    const int64_t module_id = assay_rows_integer(row, 0), n = assay_rows_integer(row, 5);
-    const char *compiler = assay_rows_text(row, 2), *flags = assay_rows_text(row, 4);
-    struct assay_options_score score;
-    struct assay_unit_options unit;
+    const int64_t module_id = as_rows_integer(row, 0), n = as_rows_integer(row, 5);
+    const char *compiler = as_rows_text(row, 2), *flags = as_rows_text(row, 4);
+    struct as_options_score score;
+    struct as_unit_options unit;
 
     if (module_id != u->module_id)
         AS_TRY(end_module(u, err));
     u->module_id = module_id;
-    assay_score_options(compiler, assay_rows_text(row, 3), flags, &score);
+    as_score_options(compiler, as_rows_text(row, 3), flags, &score);
     if (score.score < 0)
         return 0;
     u->score_sum += score.score * (double)n;
     u->sample_n += n;
     if (u->panel.cell.n >= (size_t)ROWS_MOST * 7)
         return 0;
-    assay_unit_options(compiler, flags, &unit);
-    as_panel_text(&u->panel, assay_rows_text(row, 1));
+    as_unit_options(compiler, flags, &unit);
+    as_panel_text(&u->panel, as_rows_text(row, 1));
     as_panel_text(&u->panel, compiler);
     as_panel_integer(&u->panel, n);
     as_panel_real(&u->panel, 100 * score.score);
@@ -182,18 +181,18 @@ static int read_unit(void *context, struct assay_rows *row, struct assay_error *
     return 0;
 }
 
-int as_quality_units(struct assay_experiment *experiment, int64_t run_id, int64_t score,
-                     struct assay_error *err)
+int as_quality_units(struct as_experiment *experiment, int64_t run_id, int64_t score,
+                     struct as_error *err)
 {
     struct units u = {.experiment = experiment, .run_id = run_id, .score_metric = score};
     int rc;
 
-    as_panel_init(&u.panel, experiment, &(struct assay_subject){0});
-    rc = assay_rows_each(experiment, run_id ? functions_sql : functions_of_code_sql, run_id,
-                         write_function, &u, err);
+    as_panel_init(&u.panel, experiment, &(struct as_subject){0});
+    rc = as_rows_each(experiment, run_id ? functions_sql : functions_of_code_sql, run_id,
+                      write_function, &u, err);
     if (rc == 0)
-        rc = assay_rows_each(experiment, run_id ? units_sql : units_of_code_sql, run_id, read_unit,
-                             &u, err);
+        rc = as_rows_each(experiment, run_id ? units_sql : units_of_code_sql, run_id, read_unit, &u,
+                          err);
     if (rc == 0)
         rc = end_module(&u, err);
     as_panel_fini(&u.panel);

@@ -12,7 +12,7 @@
  * "options": the set, missing and harmful options by unit. With `run_id` 0, every function and
  * every unit with loops is written. Errors: NOMEM, those of the experiment.
  */
-int as_quality_units(struct assay_experiment *experiment, int64_t run_id, int64_t score,
-                     struct assay_error *err);
+int as_quality_units(struct as_experiment *experiment, int64_t run_id, int64_t score,
+                     struct as_error *err);
 
 #endif

@@ -15,88 +15,86 @@
 
 /* ---- Instructions -------------------------------------------------------------------------- */
 
-const struct assay_memory_stream *as_verdict_stream(const struct as_verdict *v, uint32_t insn)
+const struct as_memory_stream *as_verdict_stream(const struct as_verdict *v, uint32_t insn)
 {
     size_t at = as_first_not(i, v->streams.n, v->streams.at[i].insn < insn);
 
     assert(at + 1 >= v->streams.n || v->streams.at[at].insn <= v->streams.at[at + 1].insn);
     for (; at < v->streams.n && v->streams.at[at].insn == insn; at++)
-        if (!v->streams.at[at].stack && v->streams.at[at].stride != ASSAY_STRIDE_ZERO)
+        if (!v->streams.at[at].stack && v->streams.at[at].stride != AS_STRIDE_ZERO)
             return &v->streams.at[at];
     return NULL;
 }
 
-static bool computes_in_all_lanes(const struct assay_form *form)
+static bool computes_in_all_lanes(const struct as_form *form)
 {
     switch (form->insn_class) {
-    case ASSAY_CLASS_ADD:
-    case ASSAY_CLASS_MUL:
-    case ASSAY_CLASS_FMA:
-    case ASSAY_CLASS_DIV:
-    case ASSAY_CLASS_SQRT:
-    case ASSAY_CLASS_RCP:
-    case ASSAY_CLASS_RSQRT:
-    case ASSAY_CLASS_DOT:
-    case ASSAY_CLASS_SAD:
-    case ASSAY_CLASS_MINMAX:
-    case ASSAY_CLASS_ABS:
+    case AS_CLASS_ADD:
+    case AS_CLASS_MUL:
+    case AS_CLASS_FMA:
+    case AS_CLASS_DIV:
+    case AS_CLASS_SQRT:
+    case AS_CLASS_RCP:
+    case AS_CLASS_RSQRT:
+    case AS_CLASS_DOT:
+    case AS_CLASS_SAD:
+    case AS_CLASS_MINMAX:
+    case AS_CLASS_ABS:
         return form->lanes > 1;
     default:
         return false;
     }
 }
 
-static bool has_no_data(const struct assay_form *form)
+static bool has_no_data(const struct as_form *form)
 {
     switch (form->insn_class) {
-    case ASSAY_CLASS_NOP:
-    case ASSAY_CLASS_LEA:
-    case ASSAY_CLASS_PUSH:
-    case ASSAY_CLASS_POP:
-    case ASSAY_CLASS_CALL:
-    case ASSAY_CLASS_JUMP:
-    case ASSAY_CLASS_BRANCH:
-    case ASSAY_CLASS_RETURN:
-    case ASSAY_CLASS_PREFETCH:
-    case ASSAY_CLASS_FENCE:
-    case ASSAY_CLASS_STATE:
+    case AS_CLASS_NOP:
+    case AS_CLASS_LEA:
+    case AS_CLASS_PUSH:
+    case AS_CLASS_POP:
+    case AS_CLASS_CALL:
+    case AS_CLASS_JUMP:
+    case AS_CLASS_BRANCH:
+    case AS_CLASS_RETURN:
+    case AS_CLASS_PREFETCH:
+    case AS_CLASS_FENCE:
+    case AS_CLASS_STATE:
         return true;
     default:
         return false;
     }
 }
 
-enum as_lanes as_insn_lanes(const struct assay_insn *insn, const struct assay_memory_stream *stream)
+enum as_lanes as_insn_lanes(const struct as_insn *insn, const struct as_memory_stream *stream)
 {
-    const struct assay_form *form = assay_form_get(insn->form);
+    const struct as_form *form = as_form_get(insn->form);
 
-    if (has_no_data(form) || insn->bits & ASSAY_INSN_IDIOM)
+    if (has_no_data(form) || insn->bits & AS_INSN_IDIOM)
         return AS_LANES_NO_DATA;
-    if (form->insn_class == ASSAY_CLASS_GATHER || form->insn_class == ASSAY_CLASS_SCATTER)
+    if (form->insn_class == AS_CLASS_GATHER || form->insn_class == AS_CLASS_SCATTER)
         return AS_LANES_MANY;
-    if (form->traits & ASSAY_TRAIT_PACKED) {
+    if (form->traits & AS_TRAIT_PACKED) {
         if (computes_in_all_lanes(form))
             return AS_LANES_MANY;
         return stream && stream->element_b && stream->width_b > stream->element_b ? AS_LANES_MANY
                                                                                   : AS_LANES_EITHER;
     }
-    if (form->traits & ASSAY_TRAIT_SCALAR)
-        return form->traits & ASSAY_TRAIT_PACKABLE ? AS_LANES_ONE : AS_LANES_EITHER;
+    if (form->traits & AS_TRAIT_SCALAR)
+        return form->traits & AS_TRAIT_PACKABLE ? AS_LANES_ONE : AS_LANES_EITHER;
     if (form->vector_b)
         return AS_LANES_EITHER;
-    return stream || form->traits & ASSAY_TRAIT_X87 ? AS_LANES_ONE : AS_LANES_NO_DATA;
+    return stream || form->traits & AS_TRAIT_X87 ? AS_LANES_ONE : AS_LANES_NO_DATA;
 }
 
 int as_verdict_each(struct as_verdict *v,
-                    int (*look)(struct as_verdict *v, const struct assay_block *block,
-                                uint32_t insn))
+                    int (*look)(struct as_verdict *v, const struct as_block *block, uint32_t insn))
 {
-    const struct assay_program *program = v->program;
-    const struct assay_loop *loop = &program->loop[v->loop];
+    const struct as_program *program = v->program;
+    const struct as_loop *loop = &program->loop[v->loop];
 
     for (uint32_t i = 0; i < loop->blocks; i++) {
-        const struct assay_block *block =
-            &program->block[program->loop_block[loop->first_block + i]];
+        const struct as_block *block = &program->block[program->loop_block[loop->first_block + i]];
 
         for (uint32_t k = 0; block->loop == v->loop && k < block->insns; k++)
             AS_TRY(look(v, block, block->first_insn + k));
@@ -106,8 +104,8 @@ int as_verdict_each(struct as_verdict *v,
 
 /* ---- Width --------------------------------------------------------------------------------- */
 
-static void see_width(struct as_lane_widths *w, const struct assay_form *form,
-                      const struct assay_memory_stream *stream, enum as_lanes lanes)
+static void see_width(struct as_lane_widths *w, const struct as_form *form,
+                      const struct as_memory_stream *stream, enum as_lanes lanes)
 {
     if (lanes == AS_LANES_MANY && stream && stream->width_b > w->moved_b)
         w->moved_b = stream->width_b;
@@ -116,20 +114,20 @@ static void see_width(struct as_lane_widths *w, const struct assay_form *form,
     if (lanes == AS_LANES_MANY && form->element_b == 8)
         w->has_long = true;
     w->half_n += lanes == AS_LANES_EITHER && stream && stream->width_b == 8;
-    w->integer_n += lanes == AS_LANES_EITHER && !stream && form->traits & ASSAY_TRAIT_PACKED &&
-                    form->element == ASSAY_ELEMENT_INT;
+    w->integer_n += lanes == AS_LANES_EITHER && !stream && form->traits & AS_TRAIT_PACKED &&
+                    form->element == AS_ELEMENT_INT;
 }
 
-static int count_lanes(struct as_verdict *v, const struct assay_block *block, uint32_t at)
+static int count_lanes(struct as_verdict *v, const struct as_block *block, uint32_t at)
 {
-    const struct assay_insn *insn = &v->program->code.insn[at];
-    const struct assay_memory_stream *stream = as_verdict_stream(v, at);
+    const struct as_insn *insn = &v->program->code.insn[at];
+    const struct as_memory_stream *stream = as_verdict_stream(v, at);
     const enum as_lanes lanes = as_insn_lanes(insn, stream);
 
     (void)block;
     v->out->packed_n += lanes == AS_LANES_MANY;
     v->out->scalar_n += lanes == AS_LANES_ONE;
-    see_width(&v->width, assay_form_get(insn->form), stream, lanes);
+    see_width(&v->width, as_form_get(insn->form), stream, lanes);
     return 0;
 }
 
@@ -150,26 +148,26 @@ static void count_halves(struct as_verdict *v)
         v->out->packed_n = v->width.half_n + v->width.integer_n;
 }
 
-static void judge_lanes(struct assay_vector_verdict *out)
+static void judge_lanes(struct as_vector_verdict *out)
 {
     const uint32_t n = out->packed_n + out->scalar_n;
 
     out->ratio = n ? (double)out->packed_n / n : -1;
     if (n == 0)
-        out->state = ASSAY_VECTOR_NONE;
+        out->state = AS_VECTOR_NONE;
     else if (out->packed_n == 0)
-        out->state = ASSAY_VECTOR_SCALAR;
+        out->state = AS_VECTOR_SCALAR;
     else
-        out->state = out->scalar_n ? ASSAY_VECTOR_PART : ASSAY_VECTOR_FULL;
+        out->state = out->scalar_n ? AS_VECTOR_PART : AS_VECTOR_FULL;
 }
 
 /* ---- Reasons ------------------------------------------------------------------------------- */
 
-int as_verdict_reason(struct as_verdict *v, enum assay_vector_obstacle obstacle, int64_t amount)
+int as_verdict_reason(struct as_verdict *v, enum as_vector_obstacle obstacle, int64_t amount)
 {
-    return as_vec_push(&v->reason, (struct assay_vector_reason){.obstacle = obstacle,
-                                                                .first = (uint32_t)v->insn.n,
-                                                                .amount = amount});
+    return as_vec_push(&v->reason, (struct as_vector_reason){.obstacle = obstacle,
+                                                             .first = (uint32_t)v->insn.n,
+                                                             .amount = amount});
 }
 
 int as_verdict_shows(struct as_verdict *v, uint32_t insn)
@@ -178,9 +176,9 @@ int as_verdict_shows(struct as_verdict *v, uint32_t insn)
     return as_vec_push(&v->insn, insn);
 }
 
-static int find_reasons(struct as_verdict *v, struct assay_error *err)
+static int find_reasons(struct as_verdict *v, struct as_error *err)
 {
-    if (v->out->state != ASSAY_VECTOR_FULL) {
+    if (v->out->state != AS_VECTOR_FULL) {
         AS_TRY(as_verdict_flow(v, err));
         AS_TRY(as_verdict_cycles(v, err));
         if (as_verdict_memory(v) < 0)
@@ -189,34 +187,34 @@ static int find_reasons(struct as_verdict *v, struct assay_error *err)
     return as_verdict_versions(v, err);
 }
 
-int assay_loop_vector_verdict(const struct assay_program *program, uint32_t loop,
-                              struct assay_vector_verdict *out, struct assay_error *err)
+int as_loop_vector_verdict(const struct as_program *program, uint32_t loop,
+                           struct as_vector_verdict *out, struct as_error *err)
 {
     struct as_verdict v = {.program = program, .loop = loop, .out = out};
     int rc;
 
-    *out = (struct assay_vector_verdict){.ratio = -1};
-    if (program->loop[loop].bits & ASSAY_LOOP_OUTSIZE)
+    *out = (struct as_vector_verdict){.ratio = -1};
+    if (program->loop[loop].bits & AS_LOOP_OUTSIZE)
         return 0;
-    AS_TRY(assay_loop_streams(program, loop, &v.streams, err));
+    AS_TRY(as_loop_streams(program, loop, &v.streams, err));
     as_verdict_each(&v, count_lanes);
     count_halves(&v);
     out->width_b = out->packed_n ? width_of(&v.width) : 0;
     judge_lanes(out);
-    rc = out->state == ASSAY_VECTOR_NONE ? 0 : find_reasons(&v, err);
-    assay_streams_free(&v.streams);
+    rc = out->state == AS_VECTOR_NONE ? 0 : find_reasons(&v, err);
+    as_streams_free(&v.streams);
     out->reason = v.reason.at;
     out->reason_n = v.reason.n;
     out->insn = v.insn.at;
     out->insn_n = v.insn.n;
     if (rc < 0)
-        assay_vector_verdict_free(out);
+        as_vector_verdict_free(out);
     return rc;
 }
 
-void assay_vector_verdict_free(struct assay_vector_verdict *verdict)
+void as_vector_verdict_free(struct as_vector_verdict *verdict)
 {
     as_free(verdict->reason);
     as_free(verdict->insn);
-    *verdict = (struct assay_vector_verdict){.ratio = -1};
+    *verdict = (struct as_vector_verdict){.ratio = -1};
 }

@@ -14,15 +14,15 @@
 #include "base/error.h"
 #include "code/code.h"
 
-enum assay_vector_state {
-    ASSAY_VECTOR_NONE, /* nothing to work on: neither arithmetic nor walks along memory */
-    ASSAY_VECTOR_SCALAR,
-    ASSAY_VECTOR_PART, /* packed and scalar work side by side */
-    ASSAY_VECTOR_FULL
+enum as_vector_state {
+    AS_VECTOR_NONE, /* nothing to work on: neither arithmetic nor walks along memory */
+    AS_VECTOR_SCALAR,
+    AS_VECTOR_PART, /* packed and scalar work side by side */
+    AS_VECTOR_FULL
 };
 
 /* X(NAME, word) */
-#define ASSAY_VECTOR_OBSTACLE_LIST(X)                                                              \
+#define AS_VECTOR_OBSTACLE_LIST(X)                                                                 \
     X(CALL, "call")           /* calls: the calls */                                               \
     X(CHAIN, "chain")         /* needs a result of an earlier iteration: the cycle */              \
     X(REDUCTION, "reduction") /* such a cycle that only collects, in floating point: its order */  \
@@ -33,30 +33,30 @@ enum assay_vector_state {
     X(ALIAS, "alias")         /* chosen at run time when arrays do not overlap: the checks */      \
     X(OVERLAP, "overlap")     /* arrays that may overlap as far as the code tells: the stores */
 
-enum assay_vector_obstacle {
-#define ASSAY_VECTOR_ENUM(name, word) ASSAY_VECTOR_##name,
-    ASSAY_VECTOR_OBSTACLE_LIST(ASSAY_VECTOR_ENUM)
-#undef ASSAY_VECTOR_ENUM
-        ASSAY_VECTOR_OBSTACLES
+enum as_vector_obstacle {
+#define AS_VECTOR_ENUM(name, word) AS_VECTOR_##name,
+    AS_VECTOR_OBSTACLE_LIST(AS_VECTOR_ENUM)
+#undef AS_VECTOR_ENUM
+        AS_VECTOR_OBSTACLES
 };
 /* "call", "chain", ...; borrowed. */
-const char *assay_vector_obstacle_name(enum assay_vector_obstacle obstacle);
+const char *as_vector_obstacle_name(enum as_vector_obstacle obstacle);
 
-struct assay_vector_reason {
-    enum assay_vector_obstacle obstacle;
-    uint32_t first, n; /* evidence: into assay_vector_verdict.insn */
+struct as_vector_reason {
+    enum as_vector_obstacle obstacle;
+    uint32_t first, n; /* evidence: into as_vector_verdict.insn */
     /* CHAIN, REDUCTION: iterations back; STRIDE: bytes per iteration, 0 = unknown; WAYS: number
      * of paths; EXITS: branches that leave; ALIAS: the other version of the loop; else number of
      * instructions. */
     int64_t amount;
 };
 
-struct assay_vector_verdict {
-    enum assay_vector_state state;
+struct as_vector_verdict {
+    enum as_vector_state state;
     uint32_t packed_n, scalar_n; /* instructions that surely work on vectors, on single values */
     double ratio;                /* packed_n of both, 0 to 1; negative where both are 0 */
     uint32_t width_b;            /* of the widest vectors that are loaded, stored, computed; or 0 */
-    struct assay_vector_reason *reason;
+    struct as_vector_reason *reason;
     size_t reason_n;
     uint32_t *insn; /* evidence, into program.code.insn */
     size_t insn_n;
@@ -66,17 +66,16 @@ struct assay_vector_verdict {
  * Finds the verdict of `loop` outside its inner loops. A vectorised loop may have ALIAS too: the
  * checks cost time, and its other version runs if they fail. The caller frees `out`. Errors: NOMEM.
  */
-int assay_loop_vector_verdict(const struct assay_program *program, uint32_t loop,
-                              struct assay_vector_verdict *out, struct assay_error *err);
-void assay_vector_verdict_free(struct assay_vector_verdict *verdict);
+int as_loop_vector_verdict(const struct as_program *program, uint32_t loop,
+                           struct as_vector_verdict *out, struct as_error *err);
+void as_vector_verdict_free(struct as_vector_verdict *verdict);
 
 /*
  * One sentence on a reason, with its first addresses, and their lines where they are known:
  * "each iteration needs what the one before computed: 0x1139 addsd (line 12)". Into `buf`, always
  * terminated; returns its length.
  */
-int assay_vector_reason_text(const struct assay_program *program,
-                             const struct assay_vector_verdict *verdict,
-                             const struct assay_vector_reason *reason, char *buf, size_t buf_b);
+int as_vector_reason_text(const struct as_program *program, const struct as_vector_verdict *verdict,
+                          const struct as_vector_reason *reason, char *buf, size_t buf_b);
 
 #endif

@@ -6,24 +6,24 @@
 #include "base/error.h"
 #include "quality/vector_verdict.h"
 
-static bool has_holes(const struct assay_memory_stream *at)
+static bool has_holes(const struct as_memory_stream *at)
 {
-    return !at->stack && (at->stride == ASSAY_STRIDE_CONSTANT ||
-                          (at->stride == ASSAY_STRIDE_UNKNOWN && at->steady));
+    return !at->stack &&
+           (at->stride == AS_STRIDE_CONSTANT || (at->stride == AS_STRIDE_UNKNOWN && at->steady));
 }
 
-static bool is_indirect_access(const struct assay_memory_stream *at)
+static bool is_indirect_access(const struct as_memory_stream *at)
 {
-    return !at->stack && at->stride == ASSAY_STRIDE_INDIRECT;
+    return !at->stack && at->stride == AS_STRIDE_INDIRECT;
 }
 
-static int show_streams(struct as_verdict *v, enum assay_vector_obstacle obstacle,
-                        bool (*is)(const struct assay_memory_stream *at))
+static int show_streams(struct as_verdict *v, enum as_vector_obstacle obstacle,
+                        bool (*is)(const struct as_memory_stream *at))
 {
     bool any = false;
 
     for (size_t i = 0; i < v->streams.n; i++) {
-        const struct assay_memory_stream *at = &v->streams.at[i];
+        const struct as_memory_stream *at = &v->streams.at[i];
 
         if (!is(at))
             continue;
@@ -36,14 +36,14 @@ static int show_streams(struct as_verdict *v, enum assay_vector_obstacle obstacl
 }
 
 /* Returns true if the loop reads another array than the one of the store. */
-static bool may_overlap(const struct as_verdict *v, const struct assay_memory_stream *store)
+static bool may_overlap(const struct as_verdict *v, const struct as_memory_stream *store)
 {
-    if (store->stack || !(store->access & ASSAY_ACCESS_WRITE))
+    if (store->stack || !(store->access & AS_ACCESS_WRITE))
         return false;
     for (size_t i = 0; i < v->streams.n; i++) {
-        const struct assay_memory_stream *at = &v->streams.at[i];
+        const struct as_memory_stream *at = &v->streams.at[i];
 
-        if (!at->stack && at->array != store->array && !(at->access & ASSAY_ACCESS_WRITE))
+        if (!at->stack && at->array != store->array && !(at->access & AS_ACCESS_WRITE))
             return true;
     }
     return false;
@@ -57,7 +57,7 @@ static int show_overlaps(struct as_verdict *v)
         if (!may_overlap(v, &v->streams.at[i]))
             continue;
         if (!any)
-            AS_TRY(as_verdict_reason(v, ASSAY_VECTOR_OVERLAP, 0));
+            AS_TRY(as_verdict_reason(v, AS_VECTOR_OVERLAP, 0));
         any = true;
         v->reason.at[v->reason.n - 1].amount++;
         AS_TRY(as_verdict_shows(v, v->streams.at[i].insn));
@@ -67,7 +67,7 @@ static int show_overlaps(struct as_verdict *v)
 
 int as_verdict_memory(struct as_verdict *v)
 {
-    AS_TRY(show_streams(v, ASSAY_VECTOR_STRIDE, has_holes));
-    AS_TRY(show_streams(v, ASSAY_VECTOR_INDIRECT, is_indirect_access));
+    AS_TRY(show_streams(v, AS_VECTOR_STRIDE, has_holes));
+    AS_TRY(show_streams(v, AS_VECTOR_INDIRECT, is_indirect_access));
     return v->reason.n ? 0 : show_overlaps(v); /* reported only without another reason */
 }

@@ -6,42 +6,42 @@
 
 #define SHOWN_MOST 4
 
-const char *assay_vector_obstacle_name(enum assay_vector_obstacle obstacle)
+const char *as_vector_obstacle_name(enum as_vector_obstacle obstacle)
 {
     static const char *const word[] = {
-#define ASSAY_VECTOR_WORD(name, text) text,
-        ASSAY_VECTOR_OBSTACLE_LIST(ASSAY_VECTOR_WORD)
-#undef ASSAY_VECTOR_WORD
+#define AS_VECTOR_WORD(name, text) text,
+        AS_VECTOR_OBSTACLE_LIST(AS_VECTOR_WORD)
+#undef AS_VECTOR_WORD
     };
 
-    return (unsigned)obstacle < ASSAY_VECTOR_OBSTACLES ? word[obstacle] : "?";
+    return (unsigned)obstacle < AS_VECTOR_OBSTACLES ? word[obstacle] : "?";
 }
 
-static int write_what(const struct assay_program *program, const struct assay_vector_reason *reason,
+static int write_what(const struct as_program *program, const struct as_vector_reason *reason,
                       char *buf, size_t buf_b)
 {
     const long long n = reason->amount;
 
     switch (reason->obstacle) {
-    case ASSAY_VECTOR_CALL:
+    case AS_VECTOR_CALL:
         return snprintf(buf, buf_b, "it has calls at %lld address%s", n, n == 1 ? "" : "s");
-    case ASSAY_VECTOR_CHAIN:
+    case AS_VECTOR_CHAIN:
         return n == 1 ? snprintf(buf, buf_b, "each iteration needs what the one before computed")
                       : snprintf(buf, buf_b,
                                  "each iteration needs what the one %lld before computed", n);
-    case ASSAY_VECTOR_REDUCTION:
+    case AS_VECTOR_REDUCTION:
         return snprintf(buf, buf_b, "it collects into one value, in the order of the source");
-    case ASSAY_VECTOR_STRIDE:
+    case AS_VECTOR_STRIDE:
         return n ? snprintf(buf, buf_b, "it walks with holes, %lld bytes from step to step", n)
                  : snprintf(buf, buf_b, "it walks by a step that only the running program knows");
-    case ASSAY_VECTOR_INDIRECT:
+    case AS_VECTOR_INDIRECT:
         return snprintf(buf, buf_b, "it goes by addresses from memory");
-    case ASSAY_VECTOR_WAYS:
+    case AS_VECTOR_WAYS:
         return snprintf(buf, buf_b, "it has %lld ways", n);
-    case ASSAY_VECTOR_EXITS:
+    case AS_VECTOR_EXITS:
         return n > 1 ? snprintf(buf, buf_b, "it is left from %lld places", n)
                      : snprintf(buf, buf_b, "it goes on until it finds its end");
-    case ASSAY_VECTOR_ALIAS:
+    case AS_VECTOR_ALIAS:
         return snprintf(
             buf, buf_b,
             "whether its arrays overlap is looked up when it runs, and the "
@@ -53,9 +53,9 @@ static int write_what(const struct assay_program *program, const struct assay_ve
     }
 }
 
-static unsigned line_at(const struct assay_program *program, uint64_t address)
+static unsigned line_at(const struct as_program *program, uint64_t address)
 {
-    const struct assay_line *line = assay_debug_line_at(&program->debug, address);
+    const struct as_line *line = as_debug_line_at(&program->debug, address);
 
     return line ? line->line : 0;
 }
@@ -65,18 +65,17 @@ static size_t clip(int n, size_t at, size_t buf_b)
     return n < 0 ? at : at + (size_t)n < buf_b ? at + (size_t)n : buf_b - 1;
 }
 
-int assay_vector_reason_text(const struct assay_program *program,
-                             const struct assay_vector_verdict *verdict,
-                             const struct assay_vector_reason *reason, char *buf, size_t buf_b)
+int as_vector_reason_text(const struct as_program *program, const struct as_vector_verdict *verdict,
+                          const struct as_vector_reason *reason, char *buf, size_t buf_b)
 {
     size_t at = clip(write_what(program, reason, buf, buf_b), 0, buf_b);
 
     for (uint32_t k = 0; k < reason->n && k < SHOWN_MOST; k++) {
-        const struct assay_insn *insn = &program->code.insn[verdict->insn[reason->first + k]];
+        const struct as_insn *insn = &program->code.insn[verdict->insn[reason->first + k]];
         const unsigned line = line_at(program, insn->address);
 
         at = clip(snprintf(buf + at, buf_b - at, "%s0x%llx %s", k ? ", " : ": ",
-                           (unsigned long long)insn->address, assay_form_get(insn->form)->mnemonic),
+                           (unsigned long long)insn->address, as_form_get(insn->form)->mnemonic),
                   at, buf_b);
         if (line)
             at = clip(snprintf(buf + at, buf_b - at, " (line %u)", line), at, buf_b);

@@ -21,8 +21,8 @@
 #define SAMPLES_LEAST 30
 
 struct ways_taken {
-    const struct assay_program *program;
-    const struct assay_paths *paths;
+    const struct as_program *program;
+    const struct as_paths *paths;
     const int64_t *sample; /* by block of the list of paths */
     const uint32_t *ways;  /* by block as well: bits of the paths through it */
     const double *cycles;  /* of an iteration, by path; NULL: all instructions take the same time */
@@ -39,7 +39,7 @@ static int64_t samples_of(const struct as_block_samples *samples, size_t n, uint
 }
 
 /* Returns true for the first entry of a block. The list has one entry for each path through it. */
-static bool is_first_of(const struct assay_paths *paths, size_t block)
+static bool is_first_of(const struct as_paths *paths, size_t block)
 {
     for (size_t i = 0; i < block; i++)
         if (paths->block[i] == paths->block[block])
@@ -48,7 +48,7 @@ static bool is_first_of(const struct assay_paths *paths, size_t block)
 }
 
 /* Sets the bits of the paths through each block of the list. */
-static void find_ways(const struct assay_paths *paths, uint32_t *ways)
+static void find_ways(const struct as_paths *paths, uint32_t *ways)
 {
     for (size_t i = 0; i < paths->block_n; i++)
         for (size_t k = 0; k < paths->path_n; k++)
@@ -59,7 +59,7 @@ static void find_ways(const struct assay_paths *paths, uint32_t *ways)
 
 static double insns_of(const struct ways_taken *w, size_t path)
 {
-    const struct assay_path *it = &w->paths->path[path];
+    const struct as_path *it = &w->paths->path[path];
     double insns = 0;
 
     for (uint32_t i = it->first; i < it->first + it->blocks; i++)
@@ -89,7 +89,7 @@ static double passes(const struct ways_taken *w, size_t block)
 static void step_along(struct ways_taken *w)
 {
     for (size_t k = 0; k < w->paths->path_n; k++) {
-        const struct assay_path *path = &w->paths->path[k];
+        const struct as_path *path = &w->paths->path[k];
         const double cost = cost_of(w, k), time = cost * insns_of(w, k);
         double samples = 0;
 
@@ -106,7 +106,7 @@ static void step_along(struct ways_taken *w)
 /* ---- Counts ---------------------------------------------------------------------------------- */
 
 struct equations {
-    double at[ASSAY_PATH_LIMIT][ASSAY_PATH_LIMIT + 1];
+    double at[AS_PATH_LIMIT][AS_PATH_LIMIT + 1];
     size_t n;
 };
 
@@ -181,16 +181,16 @@ static bool find_shares(struct ways_taken *w, int64_t samples)
     return sum > 0;
 }
 
-int as_quality_path_cycles(struct as_arena *arena, struct assay_cqa_engine *engine,
-                           const struct assay_program *program, uint32_t loop, const double **out,
-                           struct assay_error *err)
+int as_quality_path_cycles(struct as_arena *arena, struct as_cqa_engine *engine,
+                           const struct as_program *program, uint32_t loop, const double **out,
+                           struct as_error *err)
 {
-    static const struct assay_cqa_options plain = {.without_what_ifs = true};
-    const int metric = assay_cqa_metric_find("cycles");
-    struct assay_cqa found;
+    static const struct as_cqa_options plain = {.without_what_ifs = true};
+    const int metric = as_cqa_metric_find("cycles");
+    struct as_cqa found;
 
     *out = NULL;
-    AS_TRY(assay_cqa_loop(engine, program, loop, &plain, &found, err));
+    AS_TRY(as_cqa_loop(engine, program, loop, &plain, &found, err));
     if (found.merged || !found.path_n)
         return 0;
     double *cycles = as_arena_fresh(arena, double, found.path_n);
@@ -202,18 +202,18 @@ int as_quality_path_cycles(struct as_arena *arena, struct assay_cqa_engine *engi
     return 0;
 }
 
-int as_quality_weights(struct as_arena *arena, const struct assay_program *program, uint32_t loop,
+int as_quality_weights(struct as_arena *arena, const struct as_program *program, uint32_t loop,
                        const struct as_block_samples *samples, size_t n, bool counted,
-                       const double *cycles, double **out, size_t *path_n, struct assay_error *err)
+                       const double *cycles, double **out, size_t *path_n, struct as_error *err)
 {
-    struct assay_paths paths;
+    struct as_paths paths;
     int64_t all = 0;
 
     *out = NULL;
     *path_n = 0;
-    if (!n || program->loop[loop].paths < 2 || program->loop[loop].paths > ASSAY_PATH_LIMIT)
+    if (!n || program->loop[loop].paths < 2 || program->loop[loop].paths > AS_PATH_LIMIT)
         return 0;
-    AS_TRY(assay_loop_paths(program, loop, ASSAY_PATH_LIMIT, &paths, err));
+    AS_TRY(as_loop_paths(program, loop, AS_PATH_LIMIT, &paths, err));
     double *now = as_arena_fresh(arena, double, paths.path_n + 1);
     double *next = as_arena_fresh(arena, double, paths.path_n + 1);
     int64_t *sample = as_arena_fresh(arena, int64_t, paths.block_n + 1);
@@ -234,6 +234,6 @@ int as_quality_weights(struct as_arena *arena, const struct assay_program *progr
             *path_n = paths.path_n;
         }
     }
-    assay_paths_free(&paths);
+    as_paths_free(&paths);
     return rc;
 }

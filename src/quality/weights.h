@@ -28,17 +28,17 @@ struct as_quality_sampled {
  * Reads the samples of the last run by block of a file, and the execution counts of its blocks. The
  * file is the same if its build-id is, else its inode, time and size; its name does not matter. The
  * caller frees `out` with as_quality_sampled_fini. Errors: NOT_FOUND (no run has samples or counts
- * in the file), those of assay_rows_open, NOMEM.
+ * in the file), those of as_rows_open, NOMEM.
  */
-int as_quality_sampled_read(struct assay_experiment *experiment, const struct assay_object *object,
-                            struct as_quality_sampled *out, struct assay_error *err);
+int as_quality_sampled_read(struct as_experiment *experiment, const struct as_object *object,
+                            struct as_quality_sampled *out, struct as_error *err);
 void as_quality_sampled_fini(struct as_quality_sampled *sampled);
 
 /* Sets `*out` to the cycles of an iteration by path, in the arena; NULL if the paths are merged.
  * Errors: NOMEM. */
-int as_quality_path_cycles(struct as_arena *arena, struct assay_cqa_engine *engine,
-                           const struct assay_program *program, uint32_t loop, const double **out,
-                           struct assay_error *err);
+int as_quality_path_cycles(struct as_arena *arena, struct as_cqa_engine *engine,
+                           const struct as_program *program, uint32_t loop, const double **out,
+                           struct as_error *err);
 
 /*
  * Sets `*out` to the shares of the iterations by path, in the arena. They come from the execution
@@ -46,21 +46,21 @@ int as_quality_path_cycles(struct as_arena *arena, struct assay_cqa_engine *engi
  * path; if it is NULL, all instructions take the same time. `*out` is NULL for a loop with one path
  * or merged paths, or with too few samples. Samples of other blocks are ignored. Errors: NOMEM.
  */
-int as_quality_weights(struct as_arena *arena, const struct assay_program *program, uint32_t loop,
+int as_quality_weights(struct as_arena *arena, const struct as_program *program, uint32_t loop,
                        const struct as_block_samples *samples, size_t n, bool counted,
-                       const double *cycles, double **out, size_t *path_n, struct assay_error *err);
+                       const double *cycles, double **out, size_t *path_n, struct as_error *err);
 
 /* Sets `*out` to the shares of the iterations by path, from the code alone, in the arena. Errors:
  * NOMEM. */
-int as_quality_static_weights(struct as_arena *arena, const struct assay_program *program,
-                              uint32_t loop, const struct assay_paths *paths, double **out,
-                              struct assay_error *err);
+int as_quality_static_weights(struct as_arena *arena, const struct as_program *program,
+                              uint32_t loop, const struct as_paths *paths, double **out,
+                              struct as_error *err);
 
 /* Does the same for a file, from counts if the header of the loop was counted, else from samples.
  * Sets `*counted` accordingly. Errors: NOMEM. */
 int as_quality_sampled_weights(struct as_arena *arena, const struct as_quality_sampled *sampled,
-                               const struct assay_program *program, uint32_t loop,
+                               const struct as_program *program, uint32_t loop,
                                const double *cycles, double **out, size_t *path_n, bool *counted,
-                               struct assay_error *err);
+                               struct as_error *err);
 
 #endif

@@ -36,6 +36,6 @@ enum as_calltree_column {
  * Errors: NOMEM, those of reading.
  */
 int as_calltree_inline(const struct as_document *document, struct as_grid *grid,
-                       struct assay_error *err);
+                       struct as_error *err);
 
 #endif

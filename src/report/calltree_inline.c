@@ -31,21 +31,20 @@ struct inlined_tree {
 /* ---- Reading ------------------------------------------------------------------------------- */
 
 static int each_row(const struct as_document *document, struct inlined_tree *w, const char *sql,
-                    int (*take)(struct inlined_tree *, struct assay_rows *),
-                    struct assay_error *err)
+                    int (*take)(struct inlined_tree *, struct as_rows *), struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc;
 
-    AS_TRY(assay_rows_open(document->experiment, sql, &rows, err));
-    assay_rows_bind_integer(rows, 1, document->run_id);
-    while ((rc = assay_rows_next(rows, err)) > 0) {
+    AS_TRY(as_rows_open(document->experiment, sql, &rows, err));
+    as_rows_bind_integer(rows, 1, document->run_id);
+    while ((rc = as_rows_next(rows, err)) > 0) {
         if (take(w, rows) < 0) {
             rc = as_error_nomem(err, "the call tree");
             break;
         }
     }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc;
 }
 
@@ -56,16 +55,16 @@ static const char call_sql[] =
     " LEFT JOIN line l ON l.line_id = i.call_line_id LEFT JOIN source_file s USING (source_file_id)"
     " WHERE ?1 IS NOT NULL ORDER BY i.inlining_id";
 
-static int add_inlined_call(struct inlined_tree *w, struct assay_rows *rows)
+static int add_inlined_call(struct inlined_tree *w, struct as_rows *rows)
 {
-    const int64_t id = assay_rows_integer(rows, 0);
-    struct inlined_call it = {.parent_id = assay_rows_integer(rows, 1),
-                              .function_id = assay_rows_integer(rows, 2)};
+    const int64_t id = as_rows_integer(rows, 0);
+    struct inlined_call it = {.parent_id = as_rows_integer(rows, 1),
+                              .function_id = as_rows_integer(rows, 2)};
 
     if (it.parent_id >= id) /* a cycle: the experiment is damaged */
         it.parent_id = 0;
-    AS_TRY(as_grid_word(w->grid, COLUMN(w, AS_TREE_FUNCTION), assay_rows_text(rows, 3), &it.name));
-    AS_TRY(as_grid_word(w->grid, COLUMN(w, AS_TREE_SITE), assay_rows_text(rows, 4), &it.site));
+    AS_TRY(as_grid_word(w->grid, COLUMN(w, AS_TREE_FUNCTION), as_rows_text(rows, 3), &it.name));
+    AS_TRY(as_grid_word(w->grid, COLUMN(w, AS_TREE_SITE), as_rows_text(rows, 4), &it.site));
     AS_TRY(as_map_u64_put(&w->call_of, (uint64_t)id, (uint32_t)w->call.n));
     return as_vec_push(&w->call, it);
 }
@@ -79,16 +78,16 @@ static const char category_sql[] =
     "SELECT g.frame_category_id, g.inlining_id, c.name FROM inlined_category g"
     " JOIN category c ON c.category_id = g.category_id WHERE ?1 IS NOT NULL";
 
-static int map_inlined_category(struct inlined_tree *w, struct assay_rows *rows)
+static int map_inlined_category(struct inlined_tree *w, struct as_rows *rows)
 {
-    const uint32_t call = as_map_u64_get(&w->call_of, (uint64_t)assay_rows_integer(rows, 1));
+    const uint32_t call = as_map_u64_get(&w->call_of, (uint64_t)as_rows_integer(rows, 1));
     uint32_t word;
 
-    AS_TRY(as_grid_word(w->grid, COLUMN(w, AS_TREE_CATEGORY), assay_rows_text(rows, 2), &word));
+    AS_TRY(as_grid_word(w->grid, COLUMN(w, AS_TREE_CATEGORY), as_rows_text(rows, 2), &word));
     return call == AS_MAP_NONE
                ? 0
-               : as_map_u64_put(&w->category_of,
-                                pair_of((uint64_t)assay_rows_integer(rows, 0), call), word);
+               : as_map_u64_put(&w->category_of, pair_of((uint64_t)as_rows_integer(rows, 0), call),
+                                word);
 }
 
 /* ---- Rows ---------------------------------------------------------------------------------- */
@@ -184,20 +183,20 @@ static void move_real(struct as_grid_column *column, size_t from, size_t to, dou
     column->real.at[to] += amount;
 }
 
-static int move_self_samples(struct inlined_tree *w, struct assay_rows *rows)
+static int move_self_samples(struct inlined_tree *w, struct as_rows *rows)
 {
-    const uint32_t path = as_map_u64_get(&w->path_of, (uint64_t)assay_rows_integer(rows, 0));
+    const uint32_t path = as_map_u64_get(&w->path_of, (uint64_t)as_rows_integer(rows, 0));
     size_t row;
 
     if (path == AS_MAP_NONE) /* left out, and counted with the small paths */
         return 0;
-    AS_TRY(inlined_row(w, path, assay_rows_integer(rows, 1), &row));
+    AS_TRY(inlined_row(w, path, as_rows_integer(rows, 1), &row));
     if (row == path)
         return 0;
-    COLUMN(w, AS_TREE_SELF_N)->whole.at[path] -= assay_rows_integer(rows, 2);
-    COLUMN(w, AS_TREE_SELF_N)->whole.at[row] += assay_rows_integer(rows, 2);
-    move_real(COLUMN(w, AS_TREE_SELF_S), path, row, assay_rows_real(rows, 3));
-    move_real(COLUMN(w, AS_TREE_BLOCKED_S), path, row, assay_rows_real(rows, 4));
+    COLUMN(w, AS_TREE_SELF_N)->whole.at[path] -= as_rows_integer(rows, 2);
+    COLUMN(w, AS_TREE_SELF_N)->whole.at[row] += as_rows_integer(rows, 2);
+    move_real(COLUMN(w, AS_TREE_SELF_S), path, row, as_rows_real(rows, 3));
+    move_real(COLUMN(w, AS_TREE_BLOCKED_S), path, row, as_rows_real(rows, 4));
     return 0;
 }
 
@@ -254,11 +253,11 @@ static int order_rows(struct as_grid *grid)
     void *spare = as_arena_alloc(&grid->arena, n * sizeof(int64_t), sizeof(int64_t));
 
     if (!depth || !place || !spare)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     const uint32_t most = find_depths(parent, n, depth);
     uint32_t *first = as_arena_array(&grid->arena, uint32_t, most + 2);
     if (!first)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     place_rows(depth, n, first, most, place);
     for (size_t i = 0; i < n; i++)
         parent[i] = parent[i] < 0 ? -1 : (int64_t)place[parent[i]];
@@ -275,7 +274,7 @@ static int order_rows(struct as_grid *grid)
 /* ---- All of it ----------------------------------------------------------------------------- */
 
 int as_calltree_inline(const struct as_document *document, struct as_grid *grid,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     struct inlined_tree w = {.grid = grid};
     struct as_map_u64 *const maps[] = {&w.call_of, &w.path_of, &w.row_of, &w.category_of};

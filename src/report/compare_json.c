@@ -32,7 +32,7 @@ static void key_bool(struct as_json *json, const char *key, bool x)
     as_json_bool(json, x);
 }
 
-static void quantity(struct as_json *json, const struct assay_quantity *it)
+static void quantity(struct as_json *json, const struct as_bounded_value *it)
 {
     if (!it->origin || isnan(it->value)) {
         as_json_null(json);
@@ -43,17 +43,17 @@ static void quantity(struct as_json *json, const struct assay_quantity *it)
     key_double(json, "low", it->low);
     key_double(json, "high", it->high);
     key_count(json, "n", it->n);
-    key_string(json, "origin", assay_origin_word(it->origin));
+    key_string(json, "origin", as_origin_word(it->origin));
     as_json_object_end(json);
 }
 
-static void key_quantity(struct as_json *json, const char *key, const struct assay_quantity *it)
+static void key_quantity(struct as_json *json, const char *key, const struct as_bounded_value *it)
 {
     as_json_key(json, key);
     quantity(json, it);
 }
 
-static void key_quantities(struct as_json *json, const char *key, const struct assay_quantity *it,
+static void key_quantities(struct as_json *json, const char *key, const struct as_bounded_value *it,
                            size_t n)
 {
     as_json_key(json, key);
@@ -78,14 +78,14 @@ static void key_notes(struct as_json *json, const char *method, const char *cons
     key_texts(json, "notes", note, n);
 }
 
-static const char *object_word(enum assay_object_kind kind)
+static const char *object_word(enum as_object_kind kind)
 {
-    return kind == ASSAY_OBJECT_CATEGORY   ? "category"
-           : kind == ASSAY_OBJECT_FUNCTION ? "function"
-                                           : "loop";
+    return kind == AS_OBJECT_CATEGORY   ? "category"
+           : kind == AS_OBJECT_FUNCTION ? "function"
+                                        : "loop";
 }
 
-static void key_object(struct as_json *json, const struct assay_compared *it)
+static void key_object(struct as_json *json, const struct as_compared *it)
 {
     key_string(json, "object", object_word(it->kind));
     key_count(json, "id", it->id);
@@ -96,8 +96,8 @@ static void key_object(struct as_json *json, const struct assay_compared *it)
 /* ---- Scalability --------------------------------------------------------------------------- */
 
 /* Writes settings such as {"size": "1000"}, which vary besides nodes, processes and threads. */
-static void key_settings(struct as_json *json, const struct assay_scalability *of,
-                         const struct assay_scale_point *it)
+static void key_settings(struct as_json *json, const struct as_scalability *of,
+                         const struct as_scale_point *it)
 {
     as_json_key(json, "settings");
     as_json_object_begin(json);
@@ -111,8 +111,8 @@ static void key_settings(struct as_json *json, const struct assay_scalability *o
     as_json_object_end(json);
 }
 
-static void point(struct as_json *json, const struct assay_scalability *of,
-                  const struct assay_scale_point *it)
+static void point(struct as_json *json, const struct as_scalability *of,
+                  const struct as_scale_point *it)
 {
     as_json_object_begin(json);
     key_count(json, "run_id", it->run_id);
@@ -135,7 +135,7 @@ static void point(struct as_json *json, const struct assay_scalability *of,
     as_json_object_end(json);
 }
 
-static void scale_row(struct as_json *json, const struct assay_scale_row *it, size_t n)
+static void scale_row(struct as_json *json, const struct as_scale_row *it, size_t n)
 {
     as_json_object_begin(json);
     key_object(json, &it->object);
@@ -147,7 +147,7 @@ static void scale_row(struct as_json *json, const struct assay_scale_row *it, si
     as_json_object_end(json);
 }
 
-void assay_report_scalability_json(const struct assay_scalability *it, struct as_json *json)
+void as_report_scalability_json(const struct as_scalability *it, struct as_json *json)
 {
     if (!it) {
         as_json_null(json);
@@ -178,7 +178,7 @@ void assay_report_scalability_json(const struct assay_scalability *it, struct as
 
 /* ---- Stability ----------------------------------------------------------------------------- */
 
-static void key_spread(struct as_json *json, const struct assay_spread *it, const double *all,
+static void key_spread(struct as_json *json, const struct as_run_spread *it, const double *all,
                        size_t n)
 {
     as_json_key(json, "wall_s");
@@ -199,7 +199,7 @@ static void key_spread(struct as_json *json, const struct assay_spread *it, cons
     as_json_object_end(json);
 }
 
-static void key_outliers(struct as_json *json, const struct assay_stability *it)
+static void key_outliers(struct as_json *json, const struct as_stability *it)
 {
     as_json_key(json, "outliers");
     as_json_array_begin(json);
@@ -214,7 +214,7 @@ static void key_outliers(struct as_json *json, const struct assay_stability *it)
     as_json_array_end(json);
 }
 
-static void key_levels(struct as_json *json, const struct assay_stability *it)
+static void key_levels(struct as_json *json, const struct as_stability *it)
 {
     as_json_key(json, "levels");
     as_json_array_begin(json);
@@ -227,7 +227,7 @@ static void key_levels(struct as_json *json, const struct assay_stability *it)
     as_json_array_end(json);
 }
 
-static void stability_row(struct as_json *json, const struct assay_stability_row *it)
+static void stability_row(struct as_json *json, const struct as_stability_row *it)
 {
     as_json_object_begin(json);
     key_object(json, &it->object);
@@ -243,7 +243,7 @@ static void stability_row(struct as_json *json, const struct assay_stability_row
     as_json_object_end(json);
 }
 
-void assay_report_stability_json(const struct assay_stability *it, struct as_json *json)
+void as_report_stability_json(const struct as_stability *it, struct as_json *json)
 {
     if (!it) {
         as_json_null(json);
@@ -269,7 +269,7 @@ void assay_report_stability_json(const struct assay_stability *it, struct as_jso
 
 /* ---- Alternation --------------------------------------------------------------------------- */
 
-static void alternation_side(struct as_json *json, const struct assay_alternation_side *it)
+static void alternation_side(struct as_json *json, const struct as_alternation_side *it)
 {
     as_json_object_begin(json);
     key_string(json, "name", it->name);
@@ -281,7 +281,7 @@ static void alternation_side(struct as_json *json, const struct assay_alternatio
     as_json_object_end(json);
 }
 
-static void key_turns(struct as_json *json, const struct assay_alternation *it)
+static void key_turns(struct as_json *json, const struct as_alternation *it)
 {
     as_json_key(json, "runs");
     as_json_array_begin(json);
@@ -295,7 +295,7 @@ static void key_turns(struct as_json *json, const struct assay_alternation *it)
     as_json_array_end(json);
 }
 
-void assay_report_alternation_json(const struct assay_alternation *it, struct as_json *json)
+void as_report_alternation_json(const struct as_alternation *it, struct as_json *json)
 {
     if (!it) {
         as_json_null(json);
@@ -309,7 +309,7 @@ void assay_report_alternation_json(const struct assay_alternation *it, struct as
     for (int i = 0; i < 2; i++)
         alternation_side(json, &it->side[i]);
     as_json_array_end(json);
-    key_string(json, "verdict", assay_alternation_word(it->verdict));
+    key_string(json, "verdict", as_alternation_word(it->verdict));
     key_quantity(json, "difference_pct", &it->difference_pct);
     key_double(json, "p", it->p);
     key_turns(json, it);
@@ -320,7 +320,7 @@ void assay_report_alternation_json(const struct assay_alternation *it, struct as
 /* ---- Comparison ---------------------------------------------------------------------------- */
 
 /* Writes a side. Sides are named A, B, ...: short for headings, and unique. */
-static void side(struct as_json *json, const struct assay_compare_side *it, size_t number)
+static void side(struct as_json *json, const struct as_compare_side *it, size_t number)
 {
     const char letter[] = {(char)('A' + number % 26), '\0'};
     as_json_object_begin(json);
@@ -339,12 +339,12 @@ static void side(struct as_json *json, const struct assay_compare_side *it, size
     as_json_object_end(json);
 }
 
-static const char *code_word(enum assay_code_change code)
+static const char *code_word(enum as_code_change code)
 {
-    return code == ASSAY_CODE_SAME ? "same" : code == ASSAY_CODE_DIFFERS ? "differs" : NULL;
+    return code == AS_CODE_SAME ? "same" : code == AS_CODE_DIFFERS ? "differs" : NULL;
 }
 
-static void key_facts(struct as_json *json, const char *key, const struct assay_compare_fact *fact,
+static void key_facts(struct as_json *json, const char *key, const struct as_compare_fact *fact,
                       size_t fact_n, size_t side_n)
 {
     as_json_key(json, key);
@@ -367,7 +367,7 @@ static void key_facts(struct as_json *json, const char *key, const struct assay_
     as_json_array_end(json);
 }
 
-static void cell(struct as_json *json, const struct assay_compare_cell *it)
+static void cell(struct as_json *json, const struct as_compare_cell *it)
 {
     as_json_object_begin(json);
     key_quantity(json, "difference_pct", &it->difference_pct);
@@ -378,11 +378,11 @@ static void cell(struct as_json *json, const struct assay_compare_cell *it)
     as_json_object_end(json);
 }
 
-static void compare_row(struct as_json *json, const struct assay_compare_row *it, size_t n)
+static void compare_row(struct as_json *json, const struct as_compare_row *it, size_t n)
 {
     as_json_object_begin(json);
     key_object(json, &it->object);
-    key_string(json, "aligned_by", assay_aligned_word(it->aligned_by));
+    key_string(json, "aligned_by", as_aligned_word(it->aligned_by));
     as_json_key(json, "time_s");
     as_json_array_begin(json);
     for (size_t i = 0; i < n; i++)
@@ -410,7 +410,7 @@ static void compare_row(struct as_json *json, const struct assay_compare_row *it
     as_json_object_end(json);
 }
 
-void assay_report_comparison_json(const struct assay_comparison *it, struct as_json *json)
+void as_report_comparison_json(const struct as_comparison *it, struct as_json *json)
 {
     if (!it) {
         as_json_null(json);

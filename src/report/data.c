@@ -38,34 +38,33 @@ static void shortened(struct as_str *to, const char *text, size_t columns)
         as_str_appendz(to, "\xe2\x80\xa6");
 }
 
-int as_report_title(struct assay_experiment *experiment, int64_t run_id, struct as_str *title,
-                    struct assay_error *err)
+int as_report_title(struct as_experiment *experiment, int64_t run_id, struct as_str *title,
+                    struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int more;
 
-    AS_TRY(assay_rows_open(experiment, "SELECT command FROM run WHERE run_id = ?1", &rows, err));
-    assay_rows_bind_integer(rows, 1, run_id);
-    more = assay_rows_next(rows, err);
+    AS_TRY(as_rows_open(experiment, "SELECT command FROM run WHERE run_id = ?1", &rows, err));
+    as_rows_bind_integer(rows, 1, run_id);
+    more = as_rows_next(rows, err);
     if (more > 0)
-        shortened(title, assay_rows_text(rows, 0), TITLE_COLUMNS);
-    assay_rows_close(&rows);
+        shortened(title, as_rows_text(rows, 0), TITLE_COLUMNS);
+    as_rows_close(&rows);
     if (more >= 0 && title->failed)
         return as_error_nomem(err, "the title");
     return more < 0 ? more : 0;
 }
 
-int as_report_is_code(struct assay_experiment *experiment, int64_t run_id, bool *is,
-                      struct assay_error *err)
+int as_report_is_code(struct as_experiment *experiment, int64_t run_id, bool *is,
+                      struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
 
-    AS_TRY(
-        assay_rows_open(experiment, "SELECT kind = 'code' FROM run WHERE run_id = ?1", &rows, err));
-    assay_rows_bind_integer(rows, 1, run_id);
-    const int more = assay_rows_next(rows, err);
-    *is = more > 0 && assay_rows_integer(rows, 0) != 0;
-    assay_rows_close(&rows);
+    AS_TRY(as_rows_open(experiment, "SELECT kind = 'code' FROM run WHERE run_id = ?1", &rows, err));
+    as_rows_bind_integer(rows, 1, run_id);
+    const int more = as_rows_next(rows, err);
+    *is = more > 0 && as_rows_integer(rows, 0) != 0;
+    as_rows_close(&rows);
     return more < 0 ? more : 0;
 }
 
@@ -91,8 +90,8 @@ static void write_name(struct as_json *json, const char *path)
     as_json_key_view(json, "experiment", (struct as_view){name.p + from, name.n - from});
 }
 
-static int write_head(struct as_document *document, const struct assay_report_data_options *options,
-                      struct assay_error *err)
+static int write_head(struct as_document *document, const struct as_report_data_options *options,
+                      struct as_error *err)
 {
     struct as_json *json = &document->json;
     struct as_str title = {0};
@@ -100,18 +99,18 @@ static int write_head(struct as_document *document, const struct assay_report_da
     const int rc = as_report_title(document->experiment, document->run_id, &title, err);
 
     made_now(now);
-    as_json_key_u64(json, "schema", ASSAY_REPORT_DATA_SCHEMA);
-    as_json_key_string(json, "assay", ASSAY_VERSION);
+    as_json_key_u64(json, "schema", AS_REPORT_DATA_SCHEMA);
+    as_json_key_string(json, "assay", AS_VERSION);
     as_json_key_string(json, "made_utc", options && options->made_utc ? options->made_utc : now);
-    write_name(json, assay_experiment_shown_path(document->experiment));
+    write_name(json, as_experiment_shown_path(document->experiment));
     as_json_key_string(json, "title", as_str_z(&title));
     as_json_key_i64(json, "run_id", document->run_id);
     as_str_fini(&title);
     return rc;
 }
 
-static int write_parts(struct as_document *document,
-                       const struct assay_report_data_options *options, struct assay_error *err)
+static int write_parts(struct as_document *document, const struct as_report_data_options *options,
+                       struct as_error *err)
 {
     AS_TRY(write_head(document, options, err));
     AS_TRY(as_data_facts(document, err));
@@ -126,9 +125,9 @@ static int write_parts(struct as_document *document,
     return as_data_modes(document, err);
 }
 
-int assay_report_data(struct assay_experiment *experiment, int64_t run_id,
-                      const struct assay_report_data_options *options, struct as_out *out,
-                      struct assay_error *err)
+int as_report_data(struct as_experiment *experiment, int64_t run_id,
+                   const struct as_report_data_options *options, struct as_out *out,
+                   struct as_error *err)
 {
     struct as_document document = {.experiment = experiment,
                                    .comparison = options ? options->comparison : NULL,

@@ -149,7 +149,7 @@ static int cut_to_heaviest(struct as_grid *grid, size_t most)
     cut_rows(grid, most);
     rest = find_rests(grid);
     if (!rest)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t i = 0; rc == 0 && i < most; i++)
         if (rest[i].self_n > 0 || rest[i].self_s > least_s || rest[i].blocked_s > least_s)
             rc = add_rest(grid, i, &rest[i]);
@@ -175,7 +175,7 @@ static void write_tree(struct as_json *json, const struct as_grid *grid)
     as_json_object_end(json);
 }
 
-int as_data_calltree(struct as_document *document, struct assay_error *err)
+int as_data_calltree(struct as_document *document, struct as_error *err)
 {
     const size_t most = document->path_most ? document->path_most : PATHS_MOST;
     struct as_report_view view = paths;

@@ -138,7 +138,7 @@ static int write_excerpt(struct as_json *json, const struct as_grid *grid, size_
 }
 
 static int write_sources(struct as_document *document, struct as_map_u64 *excerpt,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     struct as_grid grid;
     uint32_t id = 0;
@@ -191,7 +191,7 @@ static void find_sources(const struct as_grid *grid, const struct as_map_u64 *ex
 }
 
 static int write_code(struct as_document *document, const struct as_map_u64 *excerpt,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
     struct as_grid grid;
     const int rc = as_grid_load(&grid, document->experiment, document->run_id, &code_view, err);
@@ -213,7 +213,7 @@ static int write_code(struct as_document *document, const struct as_map_u64 *exc
     return rc;
 }
 
-int as_data_code(struct as_document *document, struct assay_error *err)
+int as_data_code(struct as_document *document, struct as_error *err)
 {
     struct as_map_u64 excerpt; /* line -> excerpt */
     int rc;

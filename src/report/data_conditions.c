@@ -37,15 +37,15 @@ static const char values_sql[] =
     " AND v.metric NOT GLOB 'decan_*' AND v.metric NOT GLOB 'variant_*'"
     " ORDER BY v.metric, c.path, v.context_id, v.run_id LIMIT ?4";
 
-static void write_row(struct as_json *json, struct assay_rows *rows)
+static void write_row(struct as_json *json, struct as_rows *rows)
 {
     as_json_array_begin(json);
     for (int i = 0; i < 7; i++) {
-        const double real = assay_rows_real(rows, i);
+        const double real = as_rows_real(rows, i);
 
-        if (assay_rows_kind(rows, i) == ASSAY_CELL_TEXT)
-            as_json_string(json, assay_rows_text(rows, i));
-        else if (assay_rows_kind(rows, i) == ASSAY_CELL_NULL || !isfinite(real))
+        if (as_rows_kind(rows, i) == AS_SQL_CELL_TEXT)
+            as_json_string(json, as_rows_text(rows, i));
+        else if (as_rows_kind(rows, i) == AS_SQL_CELL_NULL || !isfinite(real))
             as_json_null(json);
         else
             as_json_double(json, real);
@@ -89,18 +89,18 @@ static void end_section(struct as_json *json, bool is_cut)
 
 /* Writes the tables of an object. `*room` is the number of rows left; it is reduced. */
 static int write_object(struct as_document *document, const struct conditional *it, size_t *room,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     bool is_open = false, is_cut = false;
     int rc;
 
-    AS_TRY(assay_rows_open(document->experiment, values_sql, &rows, err));
-    assay_rows_bind_text(rows, 1, it->kind);
-    assay_rows_bind_integer(rows, 2, it->id);
-    assay_rows_bind_integer(rows, 3, document->run_id);
-    assay_rows_bind_integer(rows, 4, (int64_t)*room + 1);
-    while ((rc = assay_rows_next(rows, err)) > 0) {
+    AS_TRY(as_rows_open(document->experiment, values_sql, &rows, err));
+    as_rows_bind_text(rows, 1, it->kind);
+    as_rows_bind_integer(rows, 2, it->id);
+    as_rows_bind_integer(rows, 3, document->run_id);
+    as_rows_bind_integer(rows, 4, (int64_t)*room + 1);
+    while ((rc = as_rows_next(rows, err)) > 0) {
         if (!is_open)
             begin_section(&document->json, it);
         is_open = true;
@@ -112,31 +112,31 @@ static int write_object(struct as_document *document, const struct conditional *
     }
     if (is_open && rc >= 0)
         end_section(&document->json, is_cut);
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
-int as_data_conditions(struct as_document *document, struct assay_error *err)
+int as_data_conditions(struct as_document *document, struct as_error *err)
 {
     AS_VEC(struct conditional) object = {0};
-    struct assay_rows *rows;
+    struct as_rows *rows;
     size_t room = ROWS_MOST;
     int rc;
 
-    AS_TRY(assay_rows_open(document->experiment, objects_sql, &rows, err));
-    assay_rows_bind_integer(rows, 1, document->run_id);
-    assay_rows_bind_integer(rows, 2, OBJECTS_MOST);
-    while ((rc = assay_rows_next(rows, err)) > 0) {
-        const struct conditional it = {
-            .kind = assay_object_word(assay_object_kind_of(assay_rows_text(rows, 0))),
-            .id = assay_rows_integer(rows, 1)};
+    AS_TRY(as_rows_open(document->experiment, objects_sql, &rows, err));
+    as_rows_bind_integer(rows, 1, document->run_id);
+    as_rows_bind_integer(rows, 2, OBJECTS_MOST);
+    while ((rc = as_rows_next(rows, err)) > 0) {
+        const struct conditional it = {.kind =
+                                           as_object_word(as_object_kind_of(as_rows_text(rows, 0))),
+                                       .id = as_rows_integer(rows, 1)};
 
         if (as_vec_push(&object, it) < 0) {
             rc = as_error_nomem(err, "the sections of a report");
             break;
         }
     }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     for (size_t i = 0; rc == 0 && i < object.n && room; i++)
         rc = write_object(document, &object.at[i], &room, err);
     as_vec_fini(&object);

@@ -80,57 +80,56 @@ static const char *const object_sql[][2] = {
 
 /* Writes one member of all objects of a what-if as an array. */
 static int write_list(struct as_document *document, const char *const what[2], const char *name,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int more;
 
-    AS_TRY(assay_rows_open(document->experiment, what[1], &rows, err));
-    assay_rows_bind_integer(rows, 1, document->run_id);
-    assay_rows_bind_text(rows, 2, name);
+    AS_TRY(as_rows_open(document->experiment, what[1], &rows, err));
+    as_rows_bind_integer(rows, 1, document->run_id);
+    as_rows_bind_text(rows, 2, name);
     as_json_key(&document->json, what[0]);
     as_json_array_begin(&document->json);
-    while ((more = assay_rows_next(rows, err)) > 0) {
-        if (assay_rows_kind(rows, 0) == ASSAY_CELL_INTEGER)
-            as_json_i64(&document->json, assay_rows_integer(rows, 0));
+    while ((more = as_rows_next(rows, err)) > 0) {
+        if (as_rows_kind(rows, 0) == AS_SQL_CELL_INTEGER)
+            as_json_i64(&document->json, as_rows_integer(rows, 0));
         else
-            as_json_double(&document->json, assay_rows_real(rows, 0));
+            as_json_double(&document->json, as_rows_real(rows, 0));
     }
     if (more == 0)
         as_json_array_end(&document->json);
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return more;
 }
 
-static int write_what_if(struct as_document *document, struct assay_rows *rows,
-                         struct assay_error *err)
+static int write_what_if(struct as_document *document, struct as_rows *rows, struct as_error *err)
 {
     as_json_object_begin(&document->json);
     as_data_row(&document->json, rows);
     for (size_t i = 0; i < sizeof object_sql / sizeof *object_sql; i++)
-        AS_TRY(write_list(document, object_sql[i], assay_rows_text(rows, 0), err));
+        AS_TRY(write_list(document, object_sql[i], as_rows_text(rows, 0), err));
     as_json_object_end(&document->json);
     return 0;
 }
 
-static int write_what_ifs(struct as_document *document, struct assay_error *err)
+static int write_what_ifs(struct as_document *document, struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int more, rc = 0;
 
-    AS_TRY(assay_rows_open(document->experiment, what_ifs_sql, &rows, err));
-    assay_rows_bind_integer(rows, 1, document->run_id);
+    AS_TRY(as_rows_open(document->experiment, what_ifs_sql, &rows, err));
+    as_rows_bind_integer(rows, 1, document->run_id);
     as_json_key(&document->json, "what_ifs");
     as_json_array_begin(&document->json);
-    while (rc == 0 && (more = assay_rows_next(rows, err)) != 0)
+    while (rc == 0 && (more = as_rows_next(rows, err)) != 0)
         rc = more < 0 ? more : write_what_if(document, rows, err);
     if (rc == 0)
         as_json_array_end(&document->json);
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc;
 }
 
-int as_data_facts(struct as_document *document, struct assay_error *err)
+int as_data_facts(struct as_document *document, struct as_error *err)
 {
     AS_TRY(as_data_rows(document, "run", run_sql, true, err));
     AS_TRY(as_data_rows(document, "environment", environment_sql, false, err));

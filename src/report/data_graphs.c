@@ -47,18 +47,18 @@ static const char loops_sql[] =
     " AND EXISTS (SELECT 1 FROM block b WHERE b.loop_id = l.loop_id)"
     " ORDER BY t.exclusive_ns DESC, t.inclusive_ns DESC, l.loop_id LIMIT ?2";
 
-static int list_drawn(struct flow_drawing *d, struct assay_error *err)
+static int list_drawn(struct flow_drawing *d, struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc;
 
-    AS_TRY(assay_rows_open(d->document->experiment, loops_sql, &rows, err));
-    assay_rows_bind_integer(rows, 1, d->document->run_id);
-    assay_rows_bind_integer(rows, 2, d->document->is_code ? CODE_MOST : LOOPS_MOST);
-    assay_rows_bind_integer(rows, 3, d->document->is_code);
-    while ((rc = assay_rows_next(rows, err)) > 0) {
-        const char *title = assay_rows_text(rows, 2);
-        const struct drawn_loop it = {assay_rows_integer(rows, 0), assay_rows_integer(rows, 1),
+    AS_TRY(as_rows_open(d->document->experiment, loops_sql, &rows, err));
+    as_rows_bind_integer(rows, 1, d->document->run_id);
+    as_rows_bind_integer(rows, 2, d->document->is_code ? CODE_MOST : LOOPS_MOST);
+    as_rows_bind_integer(rows, 3, d->document->is_code);
+    while ((rc = as_rows_next(rows, err)) > 0) {
+        const char *title = as_rows_text(rows, 2);
+        const struct drawn_loop it = {as_rows_integer(rows, 0), as_rows_integer(rows, 1),
                                       as_arena_strndup(&d->arena, title, strlen(title))};
 
         if (!it.title || as_vec_push(&d->loop, it) < 0) {
@@ -66,7 +66,7 @@ static int list_drawn(struct flow_drawing *d, struct assay_error *err)
             break;
         }
     }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc;
 }
 
@@ -107,18 +107,18 @@ static void append_lines(struct as_str *text, const char *numbers)
         as_str_appendf(text, "\nline %ld", last);
 }
 
-static int add_flow_box(struct flow_drawing *d, struct assay_rows *rows)
+static int add_flow_box(struct flow_drawing *d, struct as_rows *rows)
 {
-    const int64_t insn_n = assay_rows_integer(rows, 2);
-    const double pct = assay_rows_real(rows, 5);
+    const int64_t insn_n = as_rows_integer(rows, 2);
+    const double pct = as_rows_real(rows, 5);
     struct as_str text = {0}, id = {0};
 
     as_str_appendf(&id, "b%zu", d->box.n);
-    as_str_appendf(&text, "0x%llx", (unsigned long long)assay_rows_integer(rows, 1));
+    as_str_appendf(&text, "0x%llx", (unsigned long long)as_rows_integer(rows, 1));
     as_str_appendf(&text, "\n%lld instruction%s", (long long)insn_n, insn_n == 1 ? "" : "s");
-    append_lines(&text, assay_rows_text(rows, 6));
+    append_lines(&text, as_rows_text(rows, 6));
     if (!d->document->is_code)
-        as_str_appendf(&text, "\n%.3g s, %.0f %%", assay_rows_real(rows, 4), pct);
+        as_str_appendf(&text, "\n%.3g s, %.0f %%", as_rows_real(rows, 4), pct);
     const bool failed = text.failed || id.failed;
     /* The colour is the share of the loop time in four steps. */
     const struct as_graph_box box = {
@@ -133,11 +133,11 @@ static int add_flow_box(struct flow_drawing *d, struct assay_rows *rows)
 
     as_str_fini(&text);
     as_str_fini(&id);
-    if (assay_rows_integer(rows, 1) == d->address)
+    if (as_rows_integer(rows, 1) == d->address)
         d->entry = (uint32_t)d->box.n;
     if (!box.id || !box.text ||
-        as_map_u64_put(&d->box_of, (uint64_t)assay_rows_integer(rows, 0), (uint32_t)d->box.n) < 0)
-        return ASSAY_ERR_NOMEM;
+        as_map_u64_put(&d->box_of, (uint64_t)as_rows_integer(rows, 0), (uint32_t)d->box.n) < 0)
+        return AS_ERR_NOMEM;
     return as_vec_push(&d->box, box);
 }
 
@@ -163,32 +163,31 @@ static uint8_t arrow_kind(const char *word)
     return AS_GRAPH_PLAIN;
 }
 
-static int add_flow_arrow(struct flow_drawing *d, struct assay_rows *rows)
+static int add_flow_arrow(struct flow_drawing *d, struct as_rows *rows)
 {
-    const uint32_t from = as_map_u64_get(&d->box_of, (uint64_t)assay_rows_integer(rows, 0));
-    const uint32_t to = as_map_u64_get(&d->box_of, (uint64_t)assay_rows_integer(rows, 1));
+    const uint32_t from = as_map_u64_get(&d->box_of, (uint64_t)as_rows_integer(rows, 0));
+    const uint32_t to = as_map_u64_get(&d->box_of, (uint64_t)as_rows_integer(rows, 1));
     const struct as_graph_arrow arrow = {.from = from,
                                          .to = to,
-                                         .kind = arrow_kind(assay_rows_text(rows, 2)),
-                                         .back = assay_rows_integer(rows, 3) != 0};
+                                         .kind = arrow_kind(as_rows_text(rows, 2)),
+                                         .back = as_rows_integer(rows, 3) != 0};
 
     return from == AS_MAP_NONE || to == AS_MAP_NONE ? 0 : as_vec_push(&d->arrow, arrow);
 }
 
 static int read_flow(struct flow_drawing *d, int64_t loop_id, const char *sql,
-                     int (*take)(struct flow_drawing *, struct assay_rows *),
-                     struct assay_error *err)
+                     int (*take)(struct flow_drawing *, struct as_rows *), struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc, taken = 0;
 
-    AS_TRY(assay_rows_open(d->document->experiment, sql, &rows, err));
-    assay_rows_bind_integer(rows, 1, d->document->run_id);
-    assay_rows_bind_integer(rows, 2, loop_id);
-    assay_rows_bind_integer(rows, 3, BOXES_MOST + 1);
-    while (taken == 0 && (rc = assay_rows_next(rows, err)) > 0)
+    AS_TRY(as_rows_open(d->document->experiment, sql, &rows, err));
+    as_rows_bind_integer(rows, 1, d->document->run_id);
+    as_rows_bind_integer(rows, 2, loop_id);
+    as_rows_bind_integer(rows, 3, BOXES_MOST + 1);
+    while (taken == 0 && (rc = as_rows_next(rows, err)) > 0)
         taken = take(d, rows);
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return taken < 0 ? as_error_nomem(err, "the drawings of a report") : rc;
 }
 
@@ -214,7 +213,7 @@ static void write_picture(struct as_json *json, const struct drawn_loop *loop, b
     as_json_object_end(json);
 }
 
-static int draw_loop(struct flow_drawing *d, const struct drawn_loop *loop, struct assay_error *err)
+static int draw_loop(struct flow_drawing *d, const struct drawn_loop *loop, struct as_error *err)
 {
     struct as_str svg = {0};
     struct as_out out;
@@ -244,10 +243,10 @@ static int draw_loop(struct flow_drawing *d, const struct drawn_loop *loop, stru
     if (rc == 0)
         write_picture(&d->document->json, loop, d->document->is_code, as_str_z(&svg));
     as_str_fini(&svg);
-    return rc == ASSAY_ERR_LIMIT ? 0 : rc; /* too large to draw */
+    return rc == AS_ERR_LIMIT ? 0 : rc; /* too large to draw */
 }
 
-int as_data_graphs(struct as_document *document, struct assay_error *err)
+int as_data_graphs(struct as_document *document, struct as_error *err)
 {
     struct flow_drawing d = {.document = document};
     int rc;

@@ -17,30 +17,30 @@ struct finer_level {
 
 /* Chooses the first level that fits; levels are ordered by bin length. */
 static int choose_level(struct as_document *document, const struct as_data_finer *finer,
-                        struct finer_level *out, struct assay_error *err)
+                        struct finer_level *out, struct as_error *err)
 {
     const size_t most_b = document->level_most_b ? document->level_most_b : LEVEL_MOST_B;
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int more;
     *out = (struct finer_level){.level = -1};
-    AS_TRY(assay_rows_open(document->experiment, finer->sizes_sql, &rows, err));
-    assay_rows_bind_integer(rows, 1, document->run_id);
-    assay_rows_bind_integer(rows, 2, finer->below);
-    while ((more = assay_rows_next(rows, err)) > 0 && out->level < 0) {
-        const double bin_s = assay_rows_real(rows, 1);
+    AS_TRY(as_rows_open(document->experiment, finer->sizes_sql, &rows, err));
+    as_rows_bind_integer(rows, 1, document->run_id);
+    as_rows_bind_integer(rows, 2, finer->below);
+    while ((more = as_rows_next(rows, err)) > 0 && out->level < 0) {
+        const double bin_s = as_rows_real(rows, 1);
         if (out->least_bin_s == 0)
             out->least_bin_s = bin_s;
-        if ((uint64_t)assay_rows_integer(rows, 2) > most_b)
+        if ((uint64_t)as_rows_integer(rows, 2) > most_b)
             continue;
-        out->level = assay_rows_integer(rows, 0);
+        out->level = as_rows_integer(rows, 0);
         out->bin_s = bin_s;
     }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return more < 0 ? more : 0;
 }
 
 int as_data_levels(struct as_document *document, const struct as_data_finer *source,
-                   struct assay_error *err)
+                   struct as_error *err)
 {
     struct as_json *json = &document->json;
     struct finer_level finer;

@@ -58,21 +58,20 @@ struct model_part {
     bool is_one;
 };
 
-static int has_model(struct as_document *document, const char *sql, bool *has,
-                     struct assay_error *err)
+static int has_model(struct as_document *document, const char *sql, bool *has, struct as_error *err)
 {
-    struct assay_rows *rows;
-    AS_TRY(assay_rows_open(document->experiment, sql, &rows, err));
-    assay_rows_bind_integer(rows, 1, document->run_id);
-    const int rc = assay_rows_next(rows, err);
+    struct as_rows *rows;
+    AS_TRY(as_rows_open(document->experiment, sql, &rows, err));
+    as_rows_bind_integer(rows, 1, document->run_id);
+    const int rc = as_rows_next(rows, err);
     *has = rc > 0;
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
 /* The key with its parts, or null where the first rows are missing. */
 static int write_model(struct as_document *document, const char *key, const char *needed,
-                       const struct model_part *part, size_t part_n, struct assay_error *err)
+                       const struct model_part *part, size_t part_n, struct as_error *err)
 {
     bool has;
     AS_TRY(has_model(document, needed, &has, err));
@@ -88,7 +87,7 @@ static int write_model(struct as_document *document, const char *key, const char
     return 0;
 }
 
-int as_data_models(struct as_document *document, struct assay_error *err)
+int as_data_models(struct as_document *document, struct as_error *err)
 {
     static const struct model_part simulated[] = {
         {"recorded", recorded_sql, true},  {"simulations", simulations_sql, false},

@@ -11,49 +11,49 @@
 
 /* ---- Sections ------------------------------------------------------------------------------ */
 
-static int write_columns(struct as_document *document, int64_t detail_id, struct assay_error *err)
+static int write_columns(struct as_document *document, int64_t detail_id, struct as_error *err)
 {
     struct as_json *json = &document->json;
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc;
 
-    AS_TRY(assay_rows_open(document->experiment,
-                           "SELECT c.value FROM detail d, json_each(d.columns) c"
-                           " WHERE d.detail_id = ?1 ORDER BY c.key",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, detail_id);
+    AS_TRY(as_rows_open(document->experiment,
+                        "SELECT c.value FROM detail d, json_each(d.columns) c"
+                        " WHERE d.detail_id = ?1 ORDER BY c.key",
+                        &rows, err));
+    as_rows_bind_integer(rows, 1, detail_id);
     as_json_key(json, "columns");
     as_json_array_begin(json);
-    while ((rc = assay_rows_next(rows, err)) > 0)
-        as_json_string(json, assay_rows_text(rows, 0));
+    while ((rc = as_rows_next(rows, err)) > 0)
+        as_json_string(json, as_rows_text(rows, 0));
     if (rc == 0)
         as_json_array_end(json);
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc;
 }
 
-static int write_cells(struct as_document *document, int64_t detail_id, struct assay_error *err)
+static int write_cells(struct as_document *document, int64_t detail_id, struct as_error *err)
 {
     struct as_json *json = &document->json;
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int64_t row = 0;
     bool is_open = false;
     int rc;
 
-    AS_TRY(assay_rows_open(document->experiment,
-                           "SELECT r.key, c.value FROM detail d, json_each(d.cells) r,"
-                           " json_each(r.value) c WHERE d.detail_id = ?1 ORDER BY r.key, c.key",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, detail_id);
+    AS_TRY(as_rows_open(document->experiment,
+                        "SELECT r.key, c.value FROM detail d, json_each(d.cells) r,"
+                        " json_each(r.value) c WHERE d.detail_id = ?1 ORDER BY r.key, c.key",
+                        &rows, err));
+    as_rows_bind_integer(rows, 1, detail_id);
     as_json_key(json, "rows");
     as_json_array_begin(json);
-    while ((rc = assay_rows_next(rows, err)) > 0) {
-        if (!is_open || assay_rows_integer(rows, 0) != row) {
+    while ((rc = as_rows_next(rows, err)) > 0) {
+        if (!is_open || as_rows_integer(rows, 0) != row) {
             if (is_open)
                 as_json_array_end(json);
             as_json_array_begin(json);
             is_open = true;
-            row = assay_rows_integer(rows, 0);
+            row = as_rows_integer(rows, 0);
         }
         as_data_cell(json, rows, 1);
     }
@@ -61,12 +61,12 @@ static int write_cells(struct as_document *document, int64_t detail_id, struct a
         as_json_array_end(json);
     if (rc == 0)
         as_json_array_end(json);
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc;
 }
 
 static int write_table(struct as_document *document, int64_t detail_id, bool has_table,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     struct as_json *json = &document->json;
 
@@ -83,9 +83,9 @@ static int write_table(struct as_document *document, int64_t detail_id, bool has
 }
 
 /* Returns true for a timeline that a picture shows, so its table is not needed. */
-static bool is_drawn(struct assay_rows *rows)
+static bool is_drawn(struct as_rows *rows)
 {
-    const char *name = assay_rows_text(rows, 3);
+    const char *name = as_rows_text(rows, 3);
 
     return name && strcmp(name, "timeline") == 0;
 }
@@ -125,23 +125,22 @@ static void write_chart(struct as_json *json, const char *name)
     as_json_object_end(json);
 }
 
-static int write_section(struct as_document *document, struct assay_rows *rows,
-                         struct assay_error *err)
+static int write_section(struct as_document *document, struct as_rows *rows, struct as_error *err)
 {
     struct as_json *json = &document->json;
 
     as_json_object_begin(json);
-    as_json_key_string(json, "object", assay_rows_text(rows, 1));
-    as_json_key_i64(json, "id", assay_rows_integer(rows, 2));
-    as_json_key_string(json, "name", assay_rows_text(rows, 3));
-    as_json_key_string(json, "title", assay_rows_text(rows, 4));
-    as_json_key_i64(json, "order", assay_rows_integer(rows, 5));
+    as_json_key_string(json, "object", as_rows_text(rows, 1));
+    as_json_key_i64(json, "id", as_rows_integer(rows, 2));
+    as_json_key_string(json, "name", as_rows_text(rows, 3));
+    as_json_key_string(json, "title", as_rows_text(rows, 4));
+    as_json_key_i64(json, "order", as_rows_integer(rows, 5));
     as_json_key(json, "text");
     as_data_cell(json, rows, 6);
-    const int64_t id = assay_rows_integer(rows, 0);
+    const int64_t id = as_rows_integer(rows, 0);
     const bool drawn = is_drawn(rows);
-    AS_TRY(write_table(document, id, assay_rows_integer(rows, 7) > 0 && !drawn, err));
-    write_chart(json, assay_rows_text(rows, 3));
+    AS_TRY(write_table(document, id, as_rows_integer(rows, 7) > 0 && !drawn, err));
+    write_chart(json, as_rows_text(rows, 3));
     as_json_key(json, "svg");
     as_json_null(json);
     if (drawn)
@@ -152,26 +151,26 @@ static int write_section(struct as_document *document, struct assay_rows *rows,
 
 /* Writes the sections. Similar sections are adjacent, which halves the size of the compressed
  * document. */
-static int write_sections(struct as_document *document, struct assay_error *err)
+static int write_sections(struct as_document *document, struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc;
 
-    AS_TRY(assay_rows_open(document->experiment,
-                           "SELECT s.detail_id, s.object_kind, s.object_id, s.name, s.title,"
-                           " s.position, s.text, s.columns IS NOT NULL"
-                           " FROM detail s WHERE s.run_id IN (0, ?1)"
-                           " ORDER BY s.name, s.object_kind, s.object_id, s.position",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, document->run_id);
+    AS_TRY(as_rows_open(document->experiment,
+                        "SELECT s.detail_id, s.object_kind, s.object_id, s.name, s.title,"
+                        " s.position, s.text, s.columns IS NOT NULL"
+                        " FROM detail s WHERE s.run_id IN (0, ?1)"
+                        " ORDER BY s.name, s.object_kind, s.object_id, s.position",
+                        &rows, err));
+    as_rows_bind_integer(rows, 1, document->run_id);
     as_json_key(&document->json, "sections");
     as_json_array_begin(&document->json);
-    while ((rc = assay_rows_next(rows, err)) > 0) {
+    while ((rc = as_rows_next(rows, err)) > 0) {
         rc = write_section(document, rows, err);
         if (rc < 0)
             break;
     }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     if (rc == 0)
         rc = as_data_graphs(document, err);
     if (rc == 0)
@@ -183,34 +182,34 @@ static int write_sections(struct as_document *document, struct assay_error *err)
 
 /* ---- Modes --------------------------------------------------------------------------------- */
 
-static int write_scalability(struct as_document *document, struct assay_error *err)
+static int write_scalability(struct as_document *document, struct as_error *err)
 {
-    struct assay_scalability *it = NULL;
+    struct as_scalability *it = NULL;
 
-    AS_TRY(assay_compare_scalability(document->experiment, NULL, &it, err));
+    AS_TRY(as_compare_scalability(document->experiment, NULL, &it, err));
     as_json_key(&document->json, "scalability");
-    assay_report_scalability_json(it, &document->json);
-    assay_scalability_free(&it);
+    as_report_scalability_json(it, &document->json);
+    as_scalability_free(&it);
     return 0;
 }
 
-static int write_stability(struct as_document *document, struct assay_error *err)
+static int write_stability(struct as_document *document, struct as_error *err)
 {
-    struct assay_stability *it = NULL;
+    struct as_stability *it = NULL;
 
-    AS_TRY(assay_compare_stability(document->experiment, &it, err));
+    AS_TRY(as_compare_stability(document->experiment, &it, err));
     as_json_key(&document->json, "stability");
-    assay_report_stability_json(it, &document->json);
-    assay_stability_free(&it);
+    as_report_stability_json(it, &document->json);
+    as_stability_free(&it);
     return 0;
 }
 
-int as_data_modes(struct as_document *document, struct assay_error *err)
+int as_data_modes(struct as_document *document, struct as_error *err)
 {
     AS_TRY(write_sections(document, err));
     AS_TRY(write_scalability(document, err));
     AS_TRY(write_stability(document, err));
     as_json_key(&document->json, "comparison");
-    assay_report_comparison_json(document->comparison, &document->json);
+    as_report_comparison_json(document->comparison, &document->json);
     return 0;
 }

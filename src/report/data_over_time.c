@@ -51,18 +51,18 @@ static const char rows_sql[] = SHOWN "SELECT thread_id AS number, name, segment,
                                      " AND level = ?2 ORDER BY thread_id, position, segment";
 
 /* Sets `*level` to the level of the timeline, or to -1 if there is none. */
-static int level_of_line(struct as_document *document, int64_t *level, struct assay_error *err)
+static int level_of_line(struct as_document *document, int64_t *level, struct as_error *err)
 {
-    struct assay_rows *rows;
-    AS_TRY(assay_rows_open(document->experiment, line_sql, &rows, err));
-    assay_rows_bind_integer(rows, 1, document->run_id);
-    const int more = assay_rows_next(rows, err);
-    *level = more > 0 ? assay_rows_integer(rows, 0) : -1;
-    assay_rows_close(&rows);
+    struct as_rows *rows;
+    AS_TRY(as_rows_open(document->experiment, line_sql, &rows, err));
+    as_rows_bind_integer(rows, 1, document->run_id);
+    const int more = as_rows_next(rows, err);
+    *level = more > 0 ? as_rows_integer(rows, 0) : -1;
+    as_rows_close(&rows);
     return more < 0 ? more : 0;
 }
 
-int as_data_over_time(struct as_document *document, struct assay_error *err)
+int as_data_over_time(struct as_document *document, struct as_error *err)
 {
     struct as_data_finer finer = {.sizes_sql = sizes_sql, .rows_sql = rows_sql};
     AS_TRY(level_of_line(document, &finer.below, err));

@@ -93,19 +93,18 @@ static const struct as_data_finer finer_levels = {
     .below = 3,
 };
 
-static int was_traced(struct as_document *document, bool *was, struct assay_error *err)
+static int was_traced(struct as_document *document, bool *was, struct as_error *err)
 {
-    struct assay_rows *rows;
-    AS_TRY(
-        assay_rows_open(document->experiment, "SELECT 1 FROM trace WHERE run_id = ?1", &rows, err));
-    assay_rows_bind_integer(rows, 1, document->run_id);
-    const int rc = assay_rows_next(rows, err);
+    struct as_rows *rows;
+    AS_TRY(as_rows_open(document->experiment, "SELECT 1 FROM trace WHERE run_id = ?1", &rows, err));
+    as_rows_bind_integer(rows, 1, document->run_id);
+    const int rc = as_rows_next(rows, err);
     *was = rc > 0;
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
-int as_data_parallel(struct as_document *document, struct assay_error *err)
+int as_data_parallel(struct as_document *document, struct as_error *err)
 {
     static const struct {
         const char *key, *sql;

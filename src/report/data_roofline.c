@@ -16,8 +16,7 @@ static void write_finite(struct as_json *json, const char *key, double value)
         as_json_null(json);
 }
 
-static void write_roofs(struct as_json *json, const struct assay_roof *roof, size_t n,
-                        unsigned core_n)
+static void write_roofs(struct as_json *json, const struct as_roof *roof, size_t n, unsigned core_n)
 {
     for (size_t i = 0; i < n; i++) {
         as_json_object_begin(json);
@@ -35,17 +34,17 @@ static void write_marks(struct as_json *json, unsigned marks)
     const char *word;
     as_json_key(json, "marks");
     as_json_array_begin(json);
-    for (unsigned bit = 0; (word = assay_roof_mark_word(bit)); bit++)
+    for (unsigned bit = 0; (word = as_roof_mark_word(bit)); bit++)
         if (marks >> bit & 1)
             as_json_string(json, word);
     as_json_array_end(json);
 }
 
-static void write_point(struct as_json *json, const struct assay_roof_point *it)
+static void write_point(struct as_json *json, const struct as_roof_point *it)
 {
     const bool has_flops = it->flops > 0;
     as_json_object_begin(json);
-    as_json_key_string(json, "kind", assay_object_word(it->kind));
+    as_json_key_string(json, "kind", as_object_word(it->kind));
     as_json_key_i64(json, "id", it->id);
     as_json_key_string(json, "name", it->name);
     as_json_key_i64(json, "parent_id", it->parent_id);
@@ -63,10 +62,10 @@ static void write_point(struct as_json *json, const struct assay_roof_point *it)
     write_finite(json, "flop_s_low", has_flops ? it->flop_s_low : (double)NAN);
     write_finite(json, "flop_s_high", has_flops ? it->flop_s_high : (double)NAN);
     write_finite(json, "byte_s", it->byte_s);
-    write_finite(json, "bytes_l2_l1", it->level_b[ASSAY_ROOF_L2]);
-    write_finite(json, "bytes_l3_l2", it->level_b[ASSAY_ROOF_L3]);
-    write_finite(json, "bytes_memory", it->level_b[ASSAY_ROOF_MEMORY]);
-    as_json_key_string(json, "vector", assay_roof_vector_word(it->vector));
+    write_finite(json, "bytes_l2_l1", it->level_b[AS_ROOF_L2]);
+    write_finite(json, "bytes_l3_l2", it->level_b[AS_ROOF_L3]);
+    write_finite(json, "bytes_memory", it->level_b[AS_ROOF_MEMORY]);
+    as_json_key_string(json, "vector", as_roof_vector_word(it->vector));
     as_json_key_double(json, "packed_share", it->packed_share);
     as_json_key_double(json, "single_share", it->single_share);
     as_json_key_string(json, "roof", it->roof.value > 0 ? it->roof.name : "");
@@ -77,7 +76,7 @@ static void write_point(struct as_json *json, const struct assay_roof_point *it)
     as_json_object_end(json);
 }
 
-static void write_roofline(struct as_json *json, const struct assay_roofline *it)
+static void write_roofline(struct as_json *json, const struct as_roofline *it)
 {
     as_json_object_begin(json);
     as_json_key_u64(json, "core_n", it->core_n);
@@ -99,18 +98,17 @@ static void write_roofline(struct as_json *json, const struct assay_roofline *it
     as_json_object_end(json);
 }
 
-int as_data_roofline(struct as_document *document, struct assay_error *err)
+int as_data_roofline(struct as_document *document, struct as_error *err)
 {
-    struct assay_roofline *roofline = NULL;
-    const int rc =
-        assay_roofline_read(document->experiment, document->run_id, NULL, &roofline, err);
-    if (rc < 0 && rc != ASSAY_ERR_NOT_FOUND)
+    struct as_roofline *roofline = NULL;
+    const int rc = as_roofline_read(document->experiment, document->run_id, NULL, &roofline, err);
+    if (rc < 0 && rc != AS_ERR_NOT_FOUND)
         return rc;
     as_json_key(&document->json, "roofline");
     if (roofline)
         write_roofline(&document->json, roofline);
     else
         as_json_null(&document->json);
-    assay_roofline_free(&roofline);
+    as_roofline_free(&roofline);
     return 0;
 }

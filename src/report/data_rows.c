@@ -9,31 +9,31 @@
 
 #include "base/error.h"
 
-void as_data_cell(struct as_json *json, struct assay_rows *rows, int i)
+void as_data_cell(struct as_json *json, struct as_rows *rows, int i)
 {
-    switch (assay_rows_kind(rows, i)) {
-    case ASSAY_CELL_NULL:
-    case ASSAY_CELL_BLOB:
+    switch (as_rows_kind(rows, i)) {
+    case AS_SQL_CELL_NULL:
+    case AS_SQL_CELL_BLOB:
         as_json_null(json);
         break;
-    case ASSAY_CELL_INTEGER:
-        as_json_i64(json, assay_rows_integer(rows, i));
+    case AS_SQL_CELL_INTEGER:
+        as_json_i64(json, as_rows_integer(rows, i));
         break;
-    case ASSAY_CELL_REAL:
-        as_json_double(json, assay_rows_real(rows, i));
+    case AS_SQL_CELL_REAL:
+        as_json_double(json, as_rows_real(rows, i));
         break;
-    case ASSAY_CELL_TEXT:
-        as_json_string(json, assay_rows_text(rows, i));
+    case AS_SQL_CELL_TEXT:
+        as_json_string(json, as_rows_text(rows, i));
         break;
     }
 }
 
 /* Five columns from `i` on. */
-static void write_quantity(struct as_json *json, struct assay_rows *rows, int i)
+static void write_quantity(struct as_json *json, struct as_rows *rows, int i)
 {
     static const char *const key[] = {"value", "low", "high", "n", "origin"};
 
-    if (assay_rows_kind(rows, i) == ASSAY_CELL_NULL) {
+    if (as_rows_kind(rows, i) == AS_SQL_CELL_NULL) {
         as_json_null(json);
         return;
     }
@@ -45,12 +45,12 @@ static void write_quantity(struct as_json *json, struct assay_rows *rows, int i)
     as_json_object_end(json);
 }
 
-void as_data_row(struct as_json *json, struct assay_rows *rows)
+void as_data_row(struct as_json *json, struct as_rows *rows)
 {
-    const int n = assay_rows_column_n(rows);
+    const int n = as_rows_column_n(rows);
 
     for (int i = 0; i < n; i++) {
-        const char *name = assay_rows_column(rows, i);
+        const char *name = as_rows_column(rows, i);
         const char *dot = strchr(name, '.');
         char key[64];
 
@@ -68,8 +68,8 @@ void as_data_row(struct as_json *json, struct assay_rows *rows)
 }
 
 /* Closes `rows`. */
-static int write_rows(struct as_document *document, const char *key, struct assay_rows *rows,
-                      bool is_one, struct assay_error *err)
+static int write_rows(struct as_document *document, const char *key, struct as_rows *rows,
+                      bool is_one, struct as_error *err)
 {
     struct as_json *json = &document->json;
     bool is_there = false;
@@ -78,7 +78,7 @@ static int write_rows(struct as_document *document, const char *key, struct assa
     as_json_key(json, key);
     if (!is_one)
         as_json_array_begin(json);
-    while ((more = assay_rows_next(rows, err)) > 0 && !json->out->failed) {
+    while ((more = as_rows_next(rows, err)) > 0 && !json->out->failed) {
         as_json_object_begin(json);
         as_data_row(json, rows);
         as_json_object_end(json);
@@ -89,32 +89,32 @@ static int write_rows(struct as_document *document, const char *key, struct assa
     if (is_one && more > 0 && !is_there) /* what is written is lost, the key has a value */
         as_json_null(json);
     if (is_one && more == 0)
-        more = as_error_set(err, ASSAY_ERR_CORRUPT,
+        more = as_error_set(err, AS_ERR_CORRUPT,
                             "%s: damaged: section '%s' is missing; restore a backup",
-                            assay_experiment_path(document->experiment), key);
+                            as_experiment_path(document->experiment), key);
     else if (!is_one && more >= 0)
         as_json_array_end(json);
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return more < 0 ? more : 0;
 }
 
 int as_data_rows(struct as_document *document, const char *key, const char *sql, bool is_one,
-                 struct assay_error *err)
+                 struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
 
-    AS_TRY(assay_rows_open(document->experiment, sql, &rows, err));
-    assay_rows_bind_integer(rows, 1, document->run_id);
+    AS_TRY(as_rows_open(document->experiment, sql, &rows, err));
+    as_rows_bind_integer(rows, 1, document->run_id);
     return write_rows(document, key, rows, is_one, err);
 }
 
 int as_data_level(struct as_document *document, const char *key, const char *sql, int64_t level,
-                  struct assay_error *err)
+                  struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
 
-    AS_TRY(assay_rows_open(document->experiment, sql, &rows, err));
-    assay_rows_bind_integer(rows, 1, document->run_id);
-    assay_rows_bind_integer(rows, 2, level);
+    AS_TRY(as_rows_open(document->experiment, sql, &rows, err));
+    as_rows_bind_integer(rows, 1, document->run_id);
+    as_rows_bind_integer(rows, 2, level);
     return write_rows(document, key, rows, false, err);
 }

@@ -33,28 +33,28 @@ static int text_of(struct time_line *line, const char *text, uint32_t *index)
     *index = (uint32_t)line->text.n;
     copy = as_arena_strndup(&line->arena, view.p, view.n);
     if (!copy || as_vec_push(&line->text, copy) < 0)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     return as_map_view_put(&line->index, (struct as_view){copy, view.n}, *index);
 }
 
 /* Adds an execution. Columns: iteration, assembly, dispatched, sources ready, begins, done,
  * retired. */
-static int add_timeline_execution(struct time_line *line, struct assay_rows *rows)
+static int add_timeline_execution(struct time_line *line, struct as_rows *rows)
 {
-    const int64_t dispatched = assay_rows_integer(rows, 2);
+    const int64_t dispatched = as_rows_integer(rows, 2);
     int64_t before = dispatched;
     uint32_t text;
 
-    AS_TRY(text_of(line, assay_rows_text(rows, 1), &text));
-    const int64_t head[] = {assay_rows_integer(rows, 0), text, dispatched - line->dispatched};
+    AS_TRY(text_of(line, as_rows_text(rows, 1), &text));
+    const int64_t head[] = {as_rows_integer(rows, 0), text, dispatched - line->dispatched};
     for (size_t i = 0; i < sizeof head / sizeof *head; i++)
         if (as_vec_push(&line->each, head[i]) < 0)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
     for (int i = 3; i < 7; i++) {
-        const int64_t at = assay_rows_integer(rows, i);
+        const int64_t at = as_rows_integer(rows, i);
 
         if (as_vec_push(&line->each, at - before) < 0)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
         before = at;
     }
     line->dispatched = dispatched;
@@ -90,23 +90,23 @@ static const char times_sql[] =
     " json_extract(r.value, '$[5]'), json_extract(r.value, '$[6]')"
     " FROM detail d, json_each(d.cells) r WHERE d.detail_id = ?1 ORDER BY r.key LIMIT ?2";
 
-int as_data_timeline(struct as_document *document, int64_t detail_id, struct assay_error *err)
+int as_data_timeline(struct as_document *document, int64_t detail_id, struct as_error *err)
 {
     struct time_line line = {.json = &document->json};
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc;
 
-    AS_TRY(assay_rows_open(document->experiment, times_sql, &rows, err));
-    assay_rows_bind_integer(rows, 1, detail_id);
-    assay_rows_bind_integer(rows, 2, TIMES_MOST);
+    AS_TRY(as_rows_open(document->experiment, times_sql, &rows, err));
+    as_rows_bind_integer(rows, 1, detail_id);
+    as_rows_bind_integer(rows, 2, TIMES_MOST);
     as_arena_init(&line.arena);
     as_map_view_init(&line.index);
-    while ((rc = assay_rows_next(rows, err)) > 0)
+    while ((rc = as_rows_next(rows, err)) > 0)
         if (add_timeline_execution(&line, rows) < 0) {
             rc = as_error_nomem(err, "a time line");
             break;
         }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     write_line(&line);
     as_vec_fini(&line.each);
     as_vec_fini(&line.text);

@@ -29,31 +29,30 @@ static const char *variant_title(const char *name, unsigned *place)
 {
     const char *known, *title;
 
-    for (*place = 0; name && (known = assay_decan_variant(*place, &title)); ++*place)
+    for (*place = 0; name && (known = as_decan_variant(*place, &title)); ++*place)
         if (strcmp(known, name) == 0)
             return title;
     return NULL;
 }
 
-static void write_variant(struct as_json *json, struct assay_rows *rows)
+static void write_variant(struct as_json *json, struct as_rows *rows)
 {
     unsigned place;
-    const char *title = variant_title(assay_rows_text(rows, 0), &place);
+    const char *title = variant_title(as_rows_text(rows, 0), &place);
 
     as_json_key_string(json, "title", title);
     as_json_key_u64(json, "place", place);
 }
 
-static void write_verdict(struct as_json *json, struct assay_rows *rows)
+static void write_verdict(struct as_json *json, struct as_rows *rows)
 {
     static const char *const confidence[] = {"low", "medium", "high"};
-    const int64_t sure = assay_rows_integer(rows, 1);
-    const bool is_known = assay_rows_kind(rows, 0) != ASSAY_CELL_NULL;
+    const int64_t sure = as_rows_integer(rows, 1);
+    const bool is_known = as_rows_kind(rows, 0) != AS_SQL_CELL_NULL;
 
     as_json_key_string(
         json, "title",
-        is_known ? as_decan_verdict_title((enum as_decan_verdict)assay_rows_integer(rows, 0))
-                 : NULL);
+        is_known ? as_decan_verdict_title((enum as_decan_verdict)as_rows_integer(rows, 0)) : NULL);
     as_json_key_string(json, "confidence",
                        is_known && sure >= 0 && sure < 3 ? confidence[sure] : NULL);
 }
@@ -70,49 +69,49 @@ static bool is_own_key(const char *name)
 }
 
 static int write_set(struct as_document *document, const char *key, const char *sql, int from,
-                     void (*add)(struct as_json *, struct assay_rows *), struct assay_error *err)
+                     void (*add)(struct as_json *, struct as_rows *), struct as_error *err)
 {
     struct as_json *json = &document->json;
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int more;
 
-    AS_TRY(assay_rows_open(document->experiment, sql, &rows, err));
-    assay_rows_bind_integer(rows, 1, document->run_id);
+    AS_TRY(as_rows_open(document->experiment, sql, &rows, err));
+    as_rows_bind_integer(rows, 1, document->run_id);
     as_json_key(json, key);
     as_json_array_begin(json);
-    while ((more = assay_rows_next(rows, err)) > 0 && !json->out->failed) {
+    while ((more = as_rows_next(rows, err)) > 0 && !json->out->failed) {
         as_json_object_begin(json);
         add(json, rows);
-        for (int i = from; i < assay_rows_column_n(rows); i++) {
-            if (from && !is_own_key(assay_rows_column(rows, i)))
+        for (int i = from; i < as_rows_column_n(rows); i++) {
+            if (from && !is_own_key(as_rows_column(rows, i)))
                 continue;
-            as_json_key(json, assay_rows_column(rows, i));
+            as_json_key(json, as_rows_column(rows, i));
             as_data_cell(json, rows, i);
         }
         as_json_object_end(json);
     }
     if (more >= 0)
         as_json_array_end(json);
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return more < 0 ? more : 0;
 }
 
 /* Sets `*has` to true if the pass has run and stored metric sets. */
-static int has_sets(struct assay_experiment *experiment, bool *has, struct assay_error *err)
+static int has_sets(struct as_experiment *experiment, bool *has, struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int more;
 
-    AS_TRY(assay_rows_open(experiment,
-                           "SELECT count(*) FROM metric_set WHERE name IN ('variants', 'decan')",
-                           &rows, err));
-    more = assay_rows_next(rows, err);
-    *has = more > 0 && assay_rows_integer(rows, 0) == 2;
-    assay_rows_close(&rows);
+    AS_TRY(as_rows_open(experiment,
+                        "SELECT count(*) FROM metric_set WHERE name IN ('variants', 'decan')",
+                        &rows, err));
+    more = as_rows_next(rows, err);
+    *has = more > 0 && as_rows_integer(rows, 0) == 2;
+    as_rows_close(&rows);
     return more < 0 ? more : 0;
 }
 
-int as_data_variants(struct as_document *document, struct assay_error *err)
+int as_data_variants(struct as_document *document, struct as_error *err)
 {
     static const char *const key[] = {"variants", "verdicts"};
     bool has;

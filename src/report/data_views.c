@@ -152,7 +152,7 @@ static void write_view(struct as_json *json, const struct as_grid *grid, bool is
     as_json_object_end(json);
 }
 
-int as_data_views(struct as_document *document, struct assay_error *err)
+int as_data_views(struct as_document *document, struct as_error *err)
 {
     as_json_key(&document->json, "views");
     as_json_array_begin(&document->json);

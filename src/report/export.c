@@ -4,9 +4,9 @@
 
 #include "base/error.h"
 
-int assay_report_export(struct assay_experiment *experiment, int64_t run_id,
-                        const struct assay_export_options *options, struct as_out *out,
-                        uint64_t *stack_n, struct assay_error *err)
+int as_report_export(struct as_experiment *experiment, int64_t run_id,
+                     const struct as_export_options *options, struct as_out *out, uint64_t *stack_n,
+                     struct as_error *err)
 {
     struct as_stacks stacks;
     uint64_t counted = 0;
@@ -14,17 +14,17 @@ int assay_report_export(struct assay_experiment *experiment, int64_t run_id,
 
     if (rc == 0)
         switch (options->format) {
-        case ASSAY_EXPORT_FOLDED:
+        case AS_EXPORT_FOLDED:
             rc = as_export_folded(&stacks, options, out, &counted, err);
             break;
-        case ASSAY_EXPORT_SPEEDSCOPE:
+        case AS_EXPORT_SPEEDSCOPE:
             rc = as_export_speedscope(&stacks, options, out, &counted, err);
             break;
-        case ASSAY_EXPORT_PPROF:
+        case AS_EXPORT_PPROF:
             rc = as_export_pprof(&stacks, options, out, &counted, err);
             break;
         default:
-            rc = as_error_set(err, ASSAY_ERR_INTERNAL, "export format %d", (int)options->format);
+            rc = as_error_set(err, AS_ERR_INTERNAL, "export format %d", (int)options->format);
         }
     if (stack_n)
         *stack_n = counted;

@@ -17,7 +17,7 @@ static void write_frame(struct as_out *out, const char *name)
 
 /* Labels functions by name. Functions with equal names are one frame, whatever their module: the
  * format has only names. */
-static int label_by_name(const struct as_stacks *stacks, uint32_t *label, struct assay_error *err)
+static int label_by_name(const struct as_stacks *stacks, uint32_t *label, struct as_error *err)
 {
     struct as_map_view seen;
     int rc = 0;
@@ -39,14 +39,14 @@ static int label_by_name(const struct as_stacks *stacks, uint32_t *label, struct
 
 struct folding {
     struct as_stacks *stacks;
-    const struct assay_export_options *options;
+    const struct as_export_options *options;
     struct as_stack_tree tree;
     as_stack_list labels;
     struct as_str group; /* first frame if there are several groups */
     struct as_out *out;
 };
 
-static int write_stack(struct folding *f, uint32_t node, struct assay_error *err)
+static int write_stack(struct folding *f, uint32_t node, struct as_error *err)
 {
     const struct as_stack_node *it = &f->tree.node.at[node];
     const int64_t count = f->options->blocked ? it->time_ns : it->n;
@@ -70,13 +70,13 @@ static int write_stack(struct folding *f, uint32_t node, struct assay_error *err
     return 0;
 }
 
-static int write_groups(struct folding *f, struct assay_error *err)
+static int write_groups(struct folding *f, struct as_error *err)
 {
-    const enum assay_export_by by = f->options->by;
+    const enum as_export_by by = f->options->by;
 
     as_vec_foreach (&f->tree.root, root) {
         as_str_clear(&f->group);
-        if (by == ASSAY_EXPORT_BY_PROCESS || by == ASSAY_EXPORT_BY_THREAD)
+        if (by == AS_EXPORT_BY_PROCESS || by == AS_EXPORT_BY_THREAD)
             as_stack_group_name(f->stacks, by, f->tree.node.at[*root].label, &f->group);
         if (f->group.failed)
             return as_error_nomem(err, "a call stack");
@@ -87,8 +87,8 @@ static int write_groups(struct folding *f, struct assay_error *err)
     return 0;
 }
 
-int as_export_folded(struct as_stacks *stacks, const struct assay_export_options *options,
-                     struct as_out *out, uint64_t *stack_n, struct assay_error *err)
+int as_export_folded(struct as_stacks *stacks, const struct as_export_options *options,
+                     struct as_out *out, uint64_t *stack_n, struct as_error *err)
 {
     struct folding f = {.stacks = stacks, .options = options, .out = out};
     uint32_t *label = as_calloc(stacks->function.n, sizeof *label);

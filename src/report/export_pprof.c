@@ -160,7 +160,7 @@ static void write_labels(struct pprof_writing *w, const struct as_stack_thread *
     label_number(w, "omp_thread", thread->omp_thread);
 }
 
-static int write_samples(struct pprof_writing *w, uint64_t *stack_n, struct assay_error *err)
+static int write_samples(struct pprof_writing *w, uint64_t *stack_n, struct as_error *err)
 {
     as_stack_list sites = {0};
     int rc = 0;
@@ -290,7 +290,7 @@ static void write_texts(struct pprof_writing *w)
     }
 }
 
-static int write_profile(struct pprof_writing *w, uint64_t *stack_n, struct assay_error *err)
+static int write_profile(struct pprof_writing *w, uint64_t *stack_n, struct as_error *err)
 {
     write_head(w);
     AS_TRY(write_samples(w, stack_n, err));
@@ -301,8 +301,8 @@ static int write_profile(struct pprof_writing *w, uint64_t *stack_n, struct assa
     return w->failed ? as_error_nomem(err, "the export") : 0;
 }
 
-int as_export_pprof(struct as_stacks *stacks, const struct assay_export_options *options,
-                    struct as_out *out, uint64_t *stack_n, struct assay_error *err)
+int as_export_pprof(struct as_stacks *stacks, const struct as_export_options *options,
+                    struct as_out *out, uint64_t *stack_n, struct as_error *err)
 {
     struct pprof_writing w = {.stacks = stacks, .blocked = options->blocked};
     int rc = 0;

@@ -11,7 +11,7 @@
 
 struct speedscope_writing {
     struct as_stacks *stacks;
-    enum assay_export_by by;
+    enum as_export_by by;
     struct as_stack_tree tree;
     uint32_t *label, *frame; /* by function: its own index; its number among the frames in use */
     as_stack_list labels;
@@ -50,7 +50,7 @@ static void write_frames(struct speedscope_writing *w)
     as_json_object_end(&w->json);
 }
 
-static int write_stacks(struct speedscope_writing *w, uint32_t root, struct assay_error *err)
+static int write_stacks(struct speedscope_writing *w, uint32_t root, struct as_error *err)
 {
     as_json_key(&w->json, "samples");
     as_json_array_begin(&w->json);
@@ -83,7 +83,7 @@ static int64_t write_weights(struct speedscope_writing *w, uint32_t root)
     return sum;
 }
 
-static int write_profile(struct speedscope_writing *w, uint32_t root, struct assay_error *err)
+static int write_profile(struct speedscope_writing *w, uint32_t root, struct as_error *err)
 {
     as_str_clear(&w->text);
     as_stack_group_name(w->stacks, w->by, w->tree.node.at[root].label, &w->text);
@@ -100,7 +100,7 @@ static int write_profile(struct speedscope_writing *w, uint32_t root, struct ass
     return 0;
 }
 
-static int write_document(struct speedscope_writing *w, struct as_out *out, struct assay_error *err)
+static int write_document(struct speedscope_writing *w, struct as_out *out, struct as_error *err)
 {
     const struct as_stack_run *run = &w->stacks->run;
 
@@ -123,14 +123,14 @@ static int write_document(struct speedscope_writing *w, struct as_out *out, stru
     return 0;
 }
 
-int as_export_speedscope(struct as_stacks *stacks, const struct assay_export_options *options,
-                         struct as_out *out, uint64_t *stack_n, struct assay_error *err)
+int as_export_speedscope(struct as_stacks *stacks, const struct as_export_options *options,
+                         struct as_out *out, uint64_t *stack_n, struct as_error *err)
 {
     struct speedscope_writing w = {.stacks = stacks, .by = options->by};
     int rc = 0;
 
-    if (w.by == ASSAY_EXPORT_BY_DEFAULT)
-        w.by = ASSAY_EXPORT_BY_THREAD;
+    if (w.by == AS_EXPORT_BY_DEFAULT)
+        w.by = AS_EXPORT_BY_THREAD;
     w.label = as_calloc(stacks->function.n, sizeof *w.label);
     w.frame = as_calloc(stacks->function.n, sizeof *w.frame);
     if (!w.label || !w.frame)

@@ -45,8 +45,7 @@ struct as_graph_picture {
 };
 
 /* Writes self-contained SVG for light and dark schemes. Errors: NOMEM, LIMIT. */
-int as_graph_svg(const struct as_graph_picture *picture, struct as_out *out,
-                 struct assay_error *err);
+int as_graph_svg(const struct as_graph_picture *picture, struct as_out *out, struct as_error *err);
 /* Writes Graphviz DOT. */
 void as_graph_dot(const struct as_graph_picture *picture, struct as_out *out);
 

@@ -142,7 +142,7 @@ static int pack(struct place_view *w, struct as_arena *arena)
     double *gap = as_arena_array(arena, double, (size_t)n + 1);
     uint32_t *queue = as_arena_array(arena, uint32_t, (size_t)n + 1);
     if (!waits || !first || !to || !gap || !queue)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (int fill = 0; fill < 2; fill++) {
         for (uint32_t k = 0; k < l->layers; k++) {
             for (uint32_t i = 1; i < size_of(l, k); i++) {
@@ -229,7 +229,7 @@ int as_layers_place(const struct as_layers *layers, const double *width, struct 
     struct place_view view[4];
     bool *conflict = as_arena_array(arena, bool, (size_t)layers->up_first[n] + 1);
     if (!conflict)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t v = 0; v < n; v++) {
         uint32_t up = layers->up_first[v + 1] - layers->up_first[v];
         uint32_t down = layers->down_first[v + 1] - layers->down_first[v];
@@ -238,7 +238,7 @@ int as_layers_place(const struct as_layers *layers, const double *width, struct 
     }
     uint64_t *sorted = as_arena_array(arena, uint64_t, (size_t)most + 1);
     if (!sorted)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     mark_conflicts(layers, conflict);
     for (int i = 0; i < 4; i++) {
         view[i] = (struct place_view){.l = layers,
@@ -250,7 +250,7 @@ int as_layers_place(const struct as_layers *layers, const double *width, struct 
                                       .align = as_arena_array(arena, uint32_t, (size_t)n + 1),
                                       .x = as_arena_array(arena, double, (size_t)n + 1)};
         if (!view[i].root || !view[i].align || !view[i].x)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
         align_all(&view[i], sorted);
         AS_TRY(pack(&view[i], arena));
     }

@@ -181,7 +181,7 @@ int as_layers_order(struct as_layers *l, struct as_arena *arena, uint64_t *cross
                                    as_arena_array(arena, struct keyed_node, (size_t)widest + 1),
                                .near = as_arena_array(arena, uint32_t, 2 * (size_t)most + 2)};
     if (!s.tree || !s.best || !s.keyed || !s.near)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     memcpy(s.best, l->order, sizeof *s.best * l->all);
     *crossings = all_crossings(&s);
     for (int sweep = 0; sweep < SWEEPS && *crossings; sweep++) {

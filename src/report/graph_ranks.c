@@ -20,7 +20,7 @@ static int adjacency_make(const struct as_layout *g, struct as_arena *arena, str
     out->first = as_arena_array(arena, uint32_t, (size_t)g->nodes + 2);
     out->edge = as_arena_array(arena, uint32_t, (size_t)g->edges + 1);
     if (!out->first || !out->edge)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t e = 0; e < g->edges; e++)
         out->first[g->edge[e].from + 2]++;
     for (uint32_t v = 2; v < g->nodes + 2; v++)
@@ -42,7 +42,7 @@ static int break_cycles(const struct as_layout *g, const struct adjacency *a, ui
     uint32_t *next = as_arena_array(arena, uint32_t, (size_t)g->nodes + 1);
     uint32_t ended = 0;
     if (!state || !stack || !next)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t k = 0; k <= g->nodes; k++) {
         uint32_t root = k == 0 ? entry : k - 1;
         uint32_t depth = 0;
@@ -140,7 +140,7 @@ static int link_layers(const struct as_layout *g, struct as_layers *l, struct as
     l->up = as_arena_array(arena, uint32_t, (size_t)links + 1);
     l->down = as_arena_array(arena, uint32_t, (size_t)links + 1);
     if (!from || !to || !l->up_first || !l->down_first || !l->up || !l->down)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     links = 0;
     for (uint32_t e = 0; e < g->edges; e++) {
         uint32_t at = upper(g, l->reversed, e), end = lower(g, l->reversed, e);
@@ -188,7 +188,7 @@ static int first_order(struct as_layers *l, const uint32_t *by_end, struct as_ar
     l->order = as_arena_array(arena, uint32_t, (size_t)l->all + 1);
     l->place = as_arena_array(arena, uint32_t, (size_t)l->all + 1);
     if (!fill || !l->first || !l->order || !l->place)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t v = 0; v < l->all; v++)
         l->first[l->layer[v] + 1]++;
     for (uint32_t k = 0; k < l->layers; k++) {
@@ -204,7 +204,7 @@ static int first_order(struct as_layers *l, const uint32_t *by_end, struct as_ar
 }
 
 int as_layers_make(const struct as_layout *g, uint32_t entry, struct as_arena *arena,
-                   struct as_layers *out, struct assay_error *err)
+                   struct as_layers *out, struct as_error *err)
 {
     struct adjacency a;
     *out = (struct as_layers){.nodes = g->nodes};
@@ -222,7 +222,7 @@ int as_layers_make(const struct as_layout *g, uint32_t entry, struct as_arena *a
             dummies += layer[lower(g, out->reversed, e)] - layer[upper(g, out->reversed, e)] - 1;
     }
     if (dummies > DUMMIES_MOST)
-        return as_error_set(err, ASSAY_ERR_LIMIT,
+        return as_error_set(err, AS_ERR_LIMIT,
                             "the graph is too large to draw: its edges cross %llu layers; draw a "
                             "part of it",
                             (unsigned long long)dummies);

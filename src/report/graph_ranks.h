@@ -28,12 +28,12 @@ struct as_layers {
 
 /* Breaks cycles, assigns layers and adds dummies. Errors as of as_layout_make. */
 int as_layers_make(const struct as_layout *layout, uint32_t entry, struct as_arena *arena,
-                   struct as_layers *out, struct assay_error *err);
+                   struct as_layers *out, struct as_error *err);
 /* Orders each layer for few crossings. Sets `*crossings` to the remaining ones. Returns 0 or
- * ASSAY_ERR_NOMEM. */
+ * AS_ERR_NOMEM. */
 int as_layers_order(struct as_layers *layers, struct as_arena *arena, uint64_t *crossings);
 /* Computes the horizontal centres `x` of all nodes; `width` is by node. Returns 0 or
- * ASSAY_ERR_NOMEM. */
+ * AS_ERR_NOMEM. */
 int as_layers_place(const struct as_layers *layers, const double *width, struct as_arena *arena,
                     double *x);
 

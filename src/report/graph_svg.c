@@ -188,7 +188,7 @@ static void draw_box(const struct as_graph_box *box, const struct as_layout_node
 }
 
 static int draw_picture(const struct as_graph_picture *picture, struct as_arena *arena,
-                        struct as_out *out, struct assay_error *err)
+                        struct as_out *out, struct as_error *err)
 {
     struct as_layout layout = {
         .nodes = (uint32_t)picture->boxes,
@@ -212,8 +212,7 @@ static int draw_picture(const struct as_graph_picture *picture, struct as_arena 
     return 0;
 }
 
-int as_graph_svg(const struct as_graph_picture *picture, struct as_out *out,
-                 struct assay_error *err)
+int as_graph_svg(const struct as_graph_picture *picture, struct as_out *out, struct as_error *err)
 {
     struct as_arena arena;
     as_arena_init(&arena);

@@ -67,7 +67,7 @@ int as_grid_word(struct as_grid *grid, struct as_grid_column *column, const char
     *index = (uint32_t)column->word.n;
     copy = as_arena_strndup(&grid->arena, view.p, view.n);
     if (!copy || as_vec_push(&column->word, copy) < 0)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     return as_map_view_put(&column->index, (struct as_view){copy, view.n}, *index);
 }
 
@@ -113,7 +113,7 @@ void as_grid_fini(struct as_grid *grid)
 /* ---- Rows -------------------------------------------------------------------------------- */
 
 static int make_statement(const struct as_report_view *view, struct as_str *sql,
-                          struct assay_error *err)
+                          struct as_error *err)
 {
     const char *separator = "SELECT ";
 
@@ -135,36 +135,36 @@ static int make_statement(const struct as_report_view *view, struct as_str *sql,
 }
 
 static int append_grid_cell(struct as_grid *grid, struct as_grid_column *column,
-                            struct assay_rows *rows, int i)
+                            struct as_rows *rows, int i)
 {
     uint32_t word;
 
-    if (assay_rows_kind(rows, i) == ASSAY_CELL_NULL)
+    if (as_rows_kind(rows, i) == AS_SQL_CELL_NULL)
         return push_unknown(column);
     column->known = true;
     switch (column->is.kind) {
     case AS_COLUMN_UNKNOWN:
     case AS_COLUMN_NUMBER:
     case AS_COLUMN_SHARE:
-        return as_vec_push(&column->real, assay_rows_real(rows, i));
+        return as_vec_push(&column->real, as_rows_real(rows, i));
     case AS_COLUMN_INTEGER:
     case AS_COLUMN_FLAG:
     case AS_COLUMN_ID:
-        return as_vec_push(&column->whole, assay_rows_integer(rows, i));
+        return as_vec_push(&column->whole, as_rows_integer(rows, i));
     case AS_COLUMN_TEXT:
     case AS_COLUMN_CODE:
     case AS_COLUMN_ADDRESS:
         break;
     }
-    AS_TRY(as_grid_word(grid, column, assay_rows_text(rows, i), &word));
+    AS_TRY(as_grid_word(grid, column, as_rows_text(rows, i), &word));
     return as_vec_push(&column->text, word);
 }
 
-static int append_grid_rows(struct as_grid *grid, struct assay_rows *rows, struct assay_error *err)
+static int append_grid_rows(struct as_grid *grid, struct as_rows *rows, struct as_error *err)
 {
     int more;
 
-    while ((more = assay_rows_next(rows, err)) > 0) {
+    while ((more = as_rows_next(rows, err)) > 0) {
         for (size_t i = 0; i < grid->column.n; i++)
             if (append_grid_cell(grid, grid->column.at[i], rows, (int)i) < 0)
                 return as_error_nomem(err, "the rows of a view");
@@ -178,10 +178,10 @@ static int append_grid_rows(struct as_grid *grid, struct assay_rows *rows, struc
     return more;
 }
 
-int as_grid_load(struct as_grid *grid, struct assay_experiment *experiment, int64_t run_id,
-                 const struct as_report_view *view, struct assay_error *err)
+int as_grid_load(struct as_grid *grid, struct as_experiment *experiment, int64_t run_id,
+                 const struct as_report_view *view, struct as_error *err)
 {
-    struct assay_rows *rows = NULL;
+    struct as_rows *rows = NULL;
     struct as_str sql = {0};
     int rc;
 
@@ -199,12 +199,12 @@ int as_grid_load(struct as_grid *grid, struct assay_experiment *experiment, int6
     }
     rc = make_statement(view, &sql, err);
     if (rc == 0)
-        rc = assay_rows_open(experiment, as_str_z(&sql), &rows, err);
+        rc = as_rows_open(experiment, as_str_z(&sql), &rows, err);
     if (rc == 0) {
-        assay_rows_bind_integer(rows, 1, run_id);
+        as_rows_bind_integer(rows, 1, run_id);
         rc = append_grid_rows(grid, rows, err);
     }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     as_str_fini(&sql);
     if (rc == 0 && view->object && view->key)
         rc = as_grid_metrics(grid, experiment, run_id, err);

@@ -45,8 +45,8 @@ struct as_grid {
  * object become columns, at their position in the view or hidden at the end. Errors: NOMEM, those
  * of reading.
  */
-int as_grid_load(struct as_grid *grid, struct assay_experiment *experiment, int64_t run_id,
-                 const struct as_report_view *view, struct assay_error *err);
+int as_grid_load(struct as_grid *grid, struct as_experiment *experiment, int64_t run_id,
+                 const struct as_report_view *view, struct as_error *err);
 void as_grid_fini(struct as_grid *grid);
 
 /* Returns the column with this name, or NULL. */
@@ -64,15 +64,15 @@ static inline const char *as_grid_text(const struct as_grid_column *column, size
 
 /* Adds a column without cells and makes its name unique. Returns NULL without memory. */
 struct as_grid_column *as_grid_add(struct as_grid *grid, const struct as_report_column *is);
-/* Adds an unknown cell for each row of the grid. Returns 0 or ASSAY_ERR_NOMEM. */
+/* Adds an unknown cell for each row of the grid. Returns 0 or AS_ERR_NOMEM. */
 int as_grid_blank(struct as_grid *grid, struct as_grid_column *column);
 /* Sets `*index` to the index of a text in the words of a column; NULL gives AS_GRID_NO_TEXT.
- * Returns 0 or ASSAY_ERR_NOMEM. */
+ * Returns 0 or AS_ERR_NOMEM. */
 int as_grid_word(struct as_grid *grid, struct as_grid_column *column, const char *text,
                  uint32_t *index);
 
 /* Adds the columns of the metrics of the object (grid_metrics.c). A step of as_grid_load. */
-int as_grid_metrics(struct as_grid *grid, struct assay_experiment *experiment, int64_t run_id,
-                    struct assay_error *err);
+int as_grid_metrics(struct as_grid *grid, struct as_experiment *experiment, int64_t run_id,
+                    struct as_error *err);
 
 #endif

@@ -70,44 +70,44 @@ static const char metrics_sql[] =
     " FROM known k JOIN metric m USING (metric_id) GROUP BY m.metric_id"
     " ORDER BY m.topic IS NULL, m.topic, m.position, m.name";
 
-static int add_grid_metric(struct metrics *in, struct assay_rows *rows)
+static int add_grid_metric(struct metrics *in, struct as_rows *rows)
 {
     struct as_grid *grid = in->grid;
     struct grid_metric it = {
-        .id = assay_rows_integer(rows, 0),
-        .name = copied(grid, assay_rows_text(rows, 1)),
-        .title = copied(grid, assay_rows_text(rows, 2)),
-        .topic = copied(grid, assay_rows_text(rows, 3)),
-        .unit = copied(grid, assay_rows_text(rows, 4)),
-        .better = copied(grid, assay_rows_text(rows, 5)),
-        .meaning = copied(grid, assay_rows_text(rows, 6)),
-        .origin = copied(grid, assay_rows_text(rows, 7)),
-        .bounded = assay_rows_integer(rows, 8) != 0,
-        .counted = assay_rows_integer(rows, 9) != 0,
-        .integral = assay_rows_integer(rows, 10) != 0,
+        .id = as_rows_integer(rows, 0),
+        .name = copied(grid, as_rows_text(rows, 1)),
+        .title = copied(grid, as_rows_text(rows, 2)),
+        .topic = copied(grid, as_rows_text(rows, 3)),
+        .unit = copied(grid, as_rows_text(rows, 4)),
+        .better = copied(grid, as_rows_text(rows, 5)),
+        .meaning = copied(grid, as_rows_text(rows, 6)),
+        .origin = copied(grid, as_rows_text(rows, 7)),
+        .bounded = as_rows_integer(rows, 8) != 0,
+        .counted = as_rows_integer(rows, 9) != 0,
+        .integral = as_rows_integer(rows, 10) != 0,
     };
 
     if (it.name && !it.title)
         it.title = metric_heading(grid, it.name);
     if (!it.name || !it.title || !it.topic || !it.unit || !it.meaning)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     return as_vec_push(&in->all, it);
 }
 
-static int find_metrics(struct metrics *in, struct assay_experiment *experiment, int64_t run_id,
-                        struct assay_error *err)
+static int find_metrics(struct metrics *in, struct as_experiment *experiment, int64_t run_id,
+                        struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int more;
 
-    AS_TRY(assay_rows_open(experiment, metrics_sql, &rows, err));
-    assay_rows_bind_text(rows, 1, in->grid->view->object);
-    assay_rows_bind_integer(rows, 2, run_id);
-    while ((more = assay_rows_next(rows, err)) > 0 && add_grid_metric(in, rows) == 0)
+    AS_TRY(as_rows_open(experiment, metrics_sql, &rows, err));
+    as_rows_bind_text(rows, 1, in->grid->view->object);
+    as_rows_bind_integer(rows, 2, run_id);
+    while ((more = as_rows_next(rows, err)) > 0 && add_grid_metric(in, rows) == 0)
         ;
     if (more > 0)
         more = as_error_nomem(err, "the metrics");
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return more;
 }
 
@@ -172,7 +172,7 @@ static int add_side(struct as_grid *grid, struct as_grid_column *of, const char 
     };
     *out = is.name && is.title ? as_grid_add(grid, &is) : NULL;
     if (!*out)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     (*out)->of = of->is.name;
     return as_grid_blank(grid, *out);
 }
@@ -185,7 +185,7 @@ static int add_columns(struct metrics *in, struct grid_metric *metric,
 
     metric->value = as_grid_add(grid, &is);
     if (!metric->value)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     AS_TRY(as_grid_blank(grid, metric->value));
     if (metric->bounded) {
         AS_TRY(add_side(grid, metric->value, "low", AS_COLUMN_NUMBER,
@@ -258,37 +258,37 @@ static void set_number(struct as_grid_column *column, size_t row, double value)
         column->whole.at[row] = llround(value);
 }
 
-static int set_metric_value(struct metrics *in, struct grid_metric *metric, struct assay_rows *rows)
+static int set_metric_value(struct metrics *in, struct grid_metric *metric, struct as_rows *rows)
 {
-    const uint32_t row = as_map_u64_get(&in->row, (uint64_t)assay_rows_integer(rows, 0));
+    const uint32_t row = as_map_u64_get(&in->row, (uint64_t)as_rows_integer(rows, 0));
 
     if (row == AS_MAP_NONE || row >= in->row_most)
         return 0; /* an object without samples in this run, or beyond the limit */
-    set_number(metric->value, row, assay_rows_real(rows, 1));
-    set_number(metric->low, row, assay_rows_real(rows, 2));
-    set_number(metric->high, row, assay_rows_real(rows, 3));
+    set_number(metric->value, row, as_rows_real(rows, 1));
+    set_number(metric->low, row, as_rows_real(rows, 2));
+    set_number(metric->high, row, as_rows_real(rows, 3));
     if (metric->n)
-        metric->n->whole.at[row] = assay_rows_integer(rows, 4);
+        metric->n->whole.at[row] = as_rows_integer(rows, 4);
     if (metric->from)
-        return as_grid_word(in->grid, metric->from, assay_rows_text(rows, 5),
+        return as_grid_word(in->grid, metric->from, as_rows_text(rows, 5),
                             &metric->from->text.at[row]);
     return 0;
 }
 
 static int read_values(struct metrics *in, struct grid_metric *metric, int64_t run_id,
-                       struct assay_experiment *experiment, struct assay_error *err)
+                       struct as_experiment *experiment, struct as_error *err)
 {
-    const struct assay_subject of = {.kind = assay_object_kind_of(in->grid->view->object),
-                                     .run_id = run_id};
-    struct assay_rows *rows;
+    const struct as_subject of = {.kind = as_object_kind_of(in->grid->view->object),
+                                  .run_id = run_id};
+    struct as_rows *rows;
     int more;
 
-    AS_TRY(assay_experiment_values(experiment, metric->id, &of, &rows, err));
-    while ((more = assay_rows_next(rows, err)) > 0 && set_metric_value(in, metric, rows) == 0)
+    AS_TRY(as_experiment_values(experiment, metric->id, &of, &rows, err));
+    while ((more = as_rows_next(rows, err)) > 0 && set_metric_value(in, metric, rows) == 0)
         ;
     if (more > 0)
         more = as_error_nomem(err, "the values of a metric");
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return more;
 }
 
@@ -308,17 +308,16 @@ static const char contexts_sql[] =
     " WHERE object_kind = ?1 AND context_id > 0) OR EXISTS (SELECT 1 FROM metric_set"
     " WHERE object_kind = ?1))";
 
-static int find_contexts(struct metrics *in, struct assay_experiment *experiment,
-                         struct assay_error *err)
+static int find_contexts(struct metrics *in, struct as_experiment *experiment, struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc;
 
-    AS_TRY(assay_rows_open(experiment, contexts_sql, &rows, err));
-    assay_rows_bind_text(rows, 1, in->grid->view->object);
-    rc = assay_rows_next(rows, err);
-    in->has_contexts = rc > 0 && assay_rows_integer(rows, 0) != 0;
-    assay_rows_close(&rows);
+    AS_TRY(as_rows_open(experiment, contexts_sql, &rows, err));
+    as_rows_bind_text(rows, 1, in->grid->view->object);
+    rc = as_rows_next(rows, err);
+    in->has_contexts = rc > 0 && as_rows_integer(rows, 0) != 0;
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
@@ -339,45 +338,45 @@ static int write_note(struct metrics *in)
     if (note.n)
         grid->note = copied(grid, as_str_z(&note));
     as_str_fini(&note);
-    return note.failed ? ASSAY_ERR_NOMEM : 0;
+    return note.failed ? AS_ERR_NOMEM : 0;
 }
 
 /* Lists the objects with metric values, because only they count towards the limit. Names of sets
  * are valid: they were checked at creation and when the experiment was opened. */
-static int objects_sql_of(const struct as_grid *grid, struct assay_experiment *experiment,
-                          struct as_str *sql, struct assay_error *err)
+static int objects_sql_of(const struct as_grid *grid, struct as_experiment *experiment,
+                          struct as_str *sql, struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int more;
 
     as_str_appendz(sql, "SELECT object_id FROM value WHERE object_kind = ?1 AND run_id IN (0, ?2)");
-    AS_TRY(assay_rows_open(experiment, "SELECT name FROM metric_set WHERE object_kind = ?1", &rows,
-                           err));
-    assay_rows_bind_text(rows, 1, grid->view->object);
-    while ((more = assay_rows_next(rows, err)) > 0)
+    AS_TRY(
+        as_rows_open(experiment, "SELECT name FROM metric_set WHERE object_kind = ?1", &rows, err));
+    as_rows_bind_text(rows, 1, grid->view->object);
+    while ((more = as_rows_next(rows, err)) > 0)
         as_str_appendf(sql, " UNION SELECT object_id FROM set_%s WHERE run_id IN (0, ?2)",
-                       assay_rows_text(rows, 0));
-    assay_rows_close(&rows);
+                       as_rows_text(rows, 0));
+    as_rows_close(&rows);
     return more < 0 ? more : sql->failed ? as_error_nomem(err, "the columns of metrics") : 0;
 }
 
 /* Finds the row behind the `most`-th row with values. */
-static int skip_empty_rows(struct metrics *in, struct assay_experiment *experiment, int64_t run_id,
-                           size_t most, struct assay_error *err)
+static int skip_empty_rows(struct metrics *in, struct as_experiment *experiment, int64_t run_id,
+                           size_t most, struct as_error *err)
 {
     struct as_str sql = {0};
-    struct assay_rows *rows = NULL;
+    struct as_rows *rows = NULL;
     bool *valued = as_calloc(in->grid->row_n + 1, sizeof *valued);
     int rc = valued ? objects_sql_of(in->grid, experiment, &sql, err)
                     : as_error_nomem(err, "the columns of metrics");
 
     if (rc == 0)
-        rc = assay_rows_open(experiment, as_str_z(&sql), &rows, err);
+        rc = as_rows_open(experiment, as_str_z(&sql), &rows, err);
     if (rc == 0) {
-        assay_rows_bind_text(rows, 1, in->grid->view->object);
-        assay_rows_bind_integer(rows, 2, run_id);
-        while ((rc = assay_rows_next(rows, err)) > 0) {
-            const uint32_t row = as_map_u64_get(&in->row, (uint64_t)assay_rows_integer(rows, 0));
+        as_rows_bind_text(rows, 1, in->grid->view->object);
+        as_rows_bind_integer(rows, 2, run_id);
+        while ((rc = as_rows_next(rows, err)) > 0) {
+            const uint32_t row = as_map_u64_get(&in->row, (uint64_t)as_rows_integer(rows, 0));
 
             if (row != AS_MAP_NONE)
                 valued[row] = true;
@@ -386,15 +385,15 @@ static int skip_empty_rows(struct metrics *in, struct assay_experiment *experime
     for (in->row_most = 0; rc == 0 && in->row_most < in->grid->row_n; in->row_most++)
         if (valued[in->row_most] && most-- == 0)
             break;
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     as_str_fini(&sql);
     as_free(valued);
     return rc;
 }
 
 /* Limits the values to as many rows as the view allows, in its order: the hottest first. */
-static int limit_rows(struct metrics *in, struct assay_experiment *experiment, int64_t run_id,
-                      struct assay_error *err)
+static int limit_rows(struct metrics *in, struct as_experiment *experiment, int64_t run_id,
+                      struct as_error *err)
 {
     const struct as_grid *grid = in->grid;
     size_t cells = 0;
@@ -408,8 +407,8 @@ static int limit_rows(struct metrics *in, struct assay_experiment *experiment, i
     return skip_empty_rows(in, experiment, run_id, grid->view->metric_cell_most / cells, err);
 }
 
-int as_grid_metrics(struct as_grid *grid, struct assay_experiment *experiment, int64_t run_id,
-                    struct assay_error *err)
+int as_grid_metrics(struct as_grid *grid, struct as_experiment *experiment, int64_t run_id,
+                    struct as_error *err)
 {
     struct metrics in = {.grid = grid};
     int rc;

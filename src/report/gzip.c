@@ -17,7 +17,7 @@ static void free_gzip_memory(void *context, void *p)
     as_free(p);
 }
 
-int as_gzip_begin(struct as_gzip *gzip, struct as_out *out, struct assay_error *err)
+int as_gzip_begin(struct as_gzip *gzip, struct as_out *out, struct as_error *err)
 {
     const int gzip_frame = 16;
 

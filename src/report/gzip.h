@@ -18,7 +18,7 @@ struct as_gzip {
 };
 
 /* Begins a stream. Errors: NOMEM. After success always call as_gzip_end. */
-int as_gzip_begin(struct as_gzip *gzip, struct as_out *out, struct assay_error *err);
+int as_gzip_begin(struct as_gzip *gzip, struct as_out *out, struct as_error *err);
 void as_gzip_write(struct as_gzip *gzip, const void *p, size_t n);
 void as_gzip_end(struct as_gzip *gzip);
 

@@ -15,9 +15,9 @@
 #define SUMMARY_ROWS    20
 
 struct html_page {
-    struct assay_experiment *experiment;
+    struct as_experiment *experiment;
     int64_t run_id;
-    const struct assay_report_data_options *options;
+    const struct as_report_data_options *options;
     struct as_out *out;
 };
 
@@ -67,7 +67,7 @@ void as_html_escape(struct as_out *out, const char *text, size_t n)
 
 /* ---- Content of the markers -------------------------------------------------------------- */
 
-static int write_title(struct html_page *page, struct assay_error *err)
+static int write_title(struct html_page *page, struct as_error *err)
 {
     struct as_str title = {0};
     const int rc = as_report_title(page->experiment, page->run_id, &title, err);
@@ -78,10 +78,10 @@ static int write_title(struct html_page *page, struct assay_error *err)
 }
 
 /* Writes the data. The page shows texts unchanged, so they are cleaned here. */
-static int write_data(struct html_page *page, struct assay_error *err)
+static int write_data(struct html_page *page, struct as_error *err)
 {
-    struct assay_report_data_options options =
-        page->options ? *page->options : (struct assay_report_data_options){0};
+    struct as_report_data_options options =
+        page->options ? *page->options : (struct as_report_data_options){0};
     struct as_packed packed;
     struct as_out out;
     int rc = as_packed_init(&packed, page->out);
@@ -92,7 +92,7 @@ static int write_data(struct html_page *page, struct assay_error *err)
     }
     as_out_init_call(&out, as_packed_write, &packed, page->out->name);
     options.clean = true;
-    rc = assay_report_data(page->experiment, page->run_id, &options, &out, err);
+    rc = as_report_data(page->experiment, page->run_id, &options, &out, err);
     if (rc == 0)
         rc = as_out_flush(&out, err);
     if (rc == 0)
@@ -103,35 +103,35 @@ static int write_data(struct html_page *page, struct assay_error *err)
 }
 
 /* Writes a text summary of code that was only analysed: its most important findings. */
-static int write_code_summary(struct html_page *page, struct assay_error *err)
+static int write_code_summary(struct html_page *page, struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int more;
 
-    AS_TRY(assay_rows_open(page->experiment,
-                           "SELECT text, ifnull(workaround, '') FROM v_findings ORDER BY rank"
-                           " LIMIT 20",
-                           &rows, err));
+    AS_TRY(as_rows_open(page->experiment,
+                        "SELECT text, ifnull(workaround, '') FROM v_findings ORDER BY rank"
+                        " LIMIT 20",
+                        &rows, err));
     as_out_z(page->out, "Code quality analysis\n\n");
-    while ((more = assay_rows_next(rows, err)) > 0) {
+    while ((more = as_rows_next(rows, err)) > 0) {
         for (int i = 0; i < 2; i++) {
-            const char *text = assay_rows_text(rows, i);
+            const char *text = as_rows_text(rows, i);
 
             as_html_escape(page->out, text, strlen(text));
             as_out_z(page->out, i ? "\n\n" : "\n  ");
         }
     }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return more;
 }
 
-static int write_summary(struct html_page *page, struct assay_error *err)
+static int write_summary(struct html_page *page, struct as_error *err)
 {
-    const struct assay_report_text_options options = {.width = SUMMARY_COLUMNS,
-                                                      .utf8 = true,
-                                                      .rows = SUMMARY_ROWS,
-                                                      .no_inline = page->options &&
-                                                                   page->options->no_inline};
+    const struct as_report_text_options options = {.width = SUMMARY_COLUMNS,
+                                                   .utf8 = true,
+                                                   .rows = SUMMARY_ROWS,
+                                                   .no_inline =
+                                                       page->options && page->options->no_inline};
     struct as_str text = {0};
     struct as_out out;
     bool is_code;
@@ -141,7 +141,7 @@ static int write_summary(struct html_page *page, struct assay_error *err)
     if (is_code)
         return write_code_summary(page, err);
     as_out_init_str(&out, &text);
-    rc = assay_report_profile(page->experiment, page->run_id, &options, &out, err);
+    rc = as_report_profile(page->experiment, page->run_id, &options, &out, err);
     if (rc == 0)
         rc = as_out_flush(&out, err);
     as_out_fini(&out);
@@ -153,7 +153,7 @@ static int write_summary(struct html_page *page, struct assay_error *err)
 
 static const struct marker {
     const char *text;
-    int (*write)(struct html_page *page, struct assay_error *err);
+    int (*write)(struct html_page *page, struct as_error *err);
 } markers[] = {
     {"%ASSAY_TITLE%", write_title},
     {"%ASSAY_DATA%", write_data},
@@ -176,9 +176,9 @@ static const struct marker *next_marker(const char *rest, const char **at)
     return first;
 }
 
-int as_report_html(struct assay_experiment *experiment, int64_t run_id,
-                   const struct assay_report_data_options *options, struct as_out *out,
-                   struct assay_error *err)
+int as_report_html(struct as_experiment *experiment, int64_t run_id,
+                   const struct as_report_data_options *options, struct as_out *out,
+                   struct as_error *err)
 {
     struct html_page page = {experiment, run_id, options, out};
     const char *rest = as_report_shell, *at = NULL;

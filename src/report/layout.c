@@ -117,7 +117,7 @@ static int attach_edges(struct drawing *d, struct as_arena *arena)
     struct end *end = as_arena_array(arena, struct end, 2 * (size_t)g->edges + 1);
     uint32_t n = 0;
     if (!end)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t e = 0; e < g->edges; e++) {
         const struct as_layout_edge *edge = &g->edge[e];
         const struct as_layout_point *point = &g->point[edge->first];
@@ -179,7 +179,7 @@ static int place_all(struct drawing *d, struct as_arena *arena)
     d->top = as_arena_array(arena, double, (size_t)l->layers + 1);
     d->bottom = as_arena_array(arena, double, (size_t)l->layers + 1);
     if (!width || !d->x || !d->top || !d->bottom)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t v = 0; v < l->nodes; v++)
         width[v] = d->g->node[v].width;
     for (uint32_t e = 0; e < d->g->edges; e++) { /* space for self loops */
@@ -204,7 +204,7 @@ static int route_all(struct drawing *d, struct as_arena *arena)
     }
     g->point = as_arena_array(arena, struct as_layout_point, (size_t)g->points + 1);
     if (!g->point)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t e = 0; e < g->edges; e++) {
         if (g->edge[e].from == g->edge[e].to)
             self_loop(&g->node[g->edge[e].from], &g->point[g->edge[e].first]);
@@ -215,7 +215,7 @@ static int route_all(struct drawing *d, struct as_arena *arena)
 }
 
 int as_layout_make(struct as_layout *layout, uint32_t entry, struct as_arena *arena,
-                   struct assay_error *err)
+                   struct as_error *err)
 {
     struct drawing d = {.g = layout};
     layout->crossings = 0;

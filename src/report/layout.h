@@ -53,6 +53,6 @@ struct as_layout {
  * Memory comes from `arena`. Errors: NOMEM, LIMIT (long edges that cross millions of layers).
  */
 int as_layout_make(struct as_layout *layout, uint32_t entry, struct as_arena *arena,
-                   struct assay_error *err);
+                   struct as_error *err);
 
 #endif

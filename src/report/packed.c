@@ -26,7 +26,7 @@ int as_packed_init(struct as_packed *packed, struct as_out *to)
 {
     *packed =
         (struct as_packed){.z = {.zalloc = packed_memory, .zfree = free_packer_memory}, .to = to};
-    return deflateInit(&packed->z, Z_DEFAULT_COMPRESSION) == Z_OK ? 0 : ASSAY_ERR_NOMEM;
+    return deflateInit(&packed->z, Z_DEFAULT_COMPRESSION) == Z_OK ? 0 : AS_ERR_NOMEM;
 }
 
 void as_packed_fini(struct as_packed *packed)

@@ -17,7 +17,7 @@ struct as_packed {
     size_t rest_n;
 };
 
-/* Begins to write to `to`, borrowed. Returns 0 or ASSAY_ERR_NOMEM. Always call as_packed_fini. */
+/* Begins to write to `to`, borrowed. Returns 0 or AS_ERR_NOMEM. Always call as_packed_fini. */
 int as_packed_init(struct as_packed *packed, struct as_out *to);
 /* Callback for as_out_init_call; `context` is the packer. Returns 0 or errno. */
 int as_packed_write(void *context, const char *p, size_t n);

@@ -13,7 +13,7 @@
 
 #define PLUS_MINUS 0xb1
 
-bool assay_report_locale_is_utf8(void)
+bool as_report_locale_is_utf8(void)
 {
     static const char *const name[] = {"LC_ALL", "LC_CTYPE", "LANG"};
 
@@ -51,7 +51,7 @@ void as_page_table_begin(const struct as_page *page, struct as_table *table,
     table->ascii = !page->utf8;
 }
 
-int as_page_table_end(const struct as_page *page, struct as_table *table, struct assay_error *err)
+int as_page_table_end(const struct as_page *page, struct as_table *table, struct as_error *err)
 {
     const int rc = as_table_print(table, page->out, page->width, page->colour, err);
 

@@ -26,7 +26,7 @@ void as_page_heading(struct as_page *page, const char *title);
 void as_page_table_begin(const struct as_page *page, struct as_table *table,
                          const struct as_column *columns, size_t n);
 /* Prints and frees the table. Errors: those of as_table_print. */
-int as_page_table_end(const struct as_page *page, struct as_table *table, struct assay_error *err);
+int as_page_table_end(const struct as_page *page, struct as_table *table, struct as_error *err);
 
 /*
  * Writes `text` behind `first` (a label, a bullet), wrapped at blanks. Further lines are indented

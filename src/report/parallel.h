@@ -53,14 +53,14 @@ struct as_parallel {
 
 /* Reads the trace of a run. as_parallel_release releases it even after an error. Errors: NOT_FOUND
  * (the run has no trace), NOMEM, those of reading. */
-int as_parallel_read(struct assay_experiment *experiment, int64_t run_id, struct as_parallel *out,
-                     struct assay_error *err);
+int as_parallel_read(struct as_experiment *experiment, int64_t run_id, struct as_parallel *out,
+                     struct as_error *err);
 void as_parallel_release(struct as_parallel *parallel);
 
 /* Reads an efficiency of a run by its metric, from 0 to 1; NAN: the run lacks it. Errors: those of
  * reading. */
-int as_parallel_share(struct assay_experiment *experiment, int64_t run_id, const char *metric,
-                      double *out, struct assay_error *err);
+int as_parallel_share(struct as_experiment *experiment, int64_t run_id, const char *metric,
+                      double *out, struct as_error *err);
 
 /* SQL of columns such as "mpi_s": the time of each state of a thread, in the order of
  * AS_ACTIVITIES. `s` has the rows of v_trace_states. */
@@ -69,11 +69,11 @@ int as_parallel_share(struct assay_experiment *experiment, int64_t run_id, const
 #define AS_PARALLEL_STATES_SQL AS_ACTIVITIES(AS_PARALLEL_STATE_SQL)
 
 /* Writes the report as text. Errors: NOMEM, those of reading. */
-int as_parallel_text(struct assay_experiment *experiment, int64_t run_id, struct as_page *page,
-                     struct assay_error *err);
+int as_parallel_text(struct as_experiment *experiment, int64_t run_id, struct as_page *page,
+                     struct as_error *err);
 /* Writes the report as an object; doc/reference/json.md describes its members. Errors: those of
  * reading. */
-int as_parallel_json(struct assay_experiment *experiment, int64_t run_id, struct as_json *json,
-                     struct assay_error *err);
+int as_parallel_json(struct as_experiment *experiment, int64_t run_id, struct as_json *json,
+                     struct as_error *err);
 
 #endif

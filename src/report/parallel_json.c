@@ -80,26 +80,26 @@ static const struct {
 /* prose: on */
 
 /* Writes the members of each row of a statement, as an object each if `are_objects`. */
-static int write_members(struct assay_experiment *experiment, int64_t run_id, const char *sql,
-                         bool are_objects, struct as_json *json, struct assay_error *err)
+static int write_members(struct as_experiment *experiment, int64_t run_id, const char *sql,
+                         bool are_objects, struct as_json *json, struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc;
-    AS_TRY(assay_rows_open(experiment, sql, &rows, err));
-    assay_rows_bind_integer(rows, 1, run_id);
-    while ((rc = assay_rows_next(rows, err)) > 0) {
+    AS_TRY(as_rows_open(experiment, sql, &rows, err));
+    as_rows_bind_integer(rows, 1, run_id);
+    while ((rc = as_rows_next(rows, err)) > 0) {
         if (are_objects)
             as_json_object_begin(json);
         as_data_row(json, rows);
         if (are_objects)
             as_json_object_end(json);
     }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc;
 }
 
-int as_parallel_json(struct assay_experiment *experiment, int64_t run_id, struct as_json *json,
-                     struct assay_error *err)
+int as_parallel_json(struct as_experiment *experiment, int64_t run_id, struct as_json *json,
+                     struct as_error *err)
 {
     as_json_object_begin(json);
     AS_TRY(write_members(experiment, run_id, head_sql, false, json, err));

@@ -18,7 +18,7 @@
 #define NAME_MOST     64u
 
 struct parallel_text {
-    struct assay_experiment *experiment;
+    struct as_experiment *experiment;
     int64_t run_id;
     struct as_page *page;
 };
@@ -29,19 +29,19 @@ struct text_section {
     const struct as_column *columns;
     size_t n;
     const char *sql;
-    void (*row)(struct as_table *table, struct assay_rows *row);
+    void (*row)(struct as_table *table, struct as_rows *row);
 };
 
 static int write_section(const struct parallel_text *t, const struct text_section *section,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     struct as_table table;
-    struct assay_rows *rows;
+    struct as_rows *rows;
     bool has_begun = false;
     int rc;
-    AS_TRY(assay_rows_open(t->experiment, section->sql, &rows, err));
-    assay_rows_bind_integer(rows, 1, t->run_id);
-    while ((rc = assay_rows_next(rows, err)) > 0) {
+    AS_TRY(as_rows_open(t->experiment, section->sql, &rows, err));
+    as_rows_bind_integer(rows, 1, t->run_id);
+    while ((rc = as_rows_next(rows, err)) > 0) {
         if (!has_begun) {
             as_page_heading(t->page, section->title);
             as_page_table_begin(t->page, &table, section->columns, section->n);
@@ -49,21 +49,21 @@ static int write_section(const struct parallel_text *t, const struct text_sectio
         has_begun = true;
         section->row(&table, rows);
     }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     const int ended = has_begun ? as_page_table_end(t->page, &table, rc < 0 ? NULL : err) : 0;
     return rc < 0 ? rc : ended;
 }
 
 /* Reads the integer that a statement gives for the run; 0 without a row. */
 static int read_number(const struct parallel_text *t, const char *sql, int64_t *out,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
-    struct assay_rows *rows;
-    AS_TRY(assay_rows_open(t->experiment, sql, &rows, err));
-    assay_rows_bind_integer(rows, 1, t->run_id);
-    const int rc = assay_rows_next(rows, err);
-    *out = rc > 0 ? assay_rows_integer(rows, 0) : 0;
-    assay_rows_close(&rows);
+    struct as_rows *rows;
+    AS_TRY(as_rows_open(t->experiment, sql, &rows, err));
+    as_rows_bind_integer(rows, 1, t->run_id);
+    const int rc = as_rows_next(rows, err);
+    *out = rc > 0 ? as_rows_integer(rows, 0) : 0;
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
@@ -99,7 +99,7 @@ static const struct {
 };
 
 static int fill_efficiency(const struct parallel_text *t, struct as_table *table, bool has_sleep,
-                           struct assay_error *err)
+                           struct as_error *err)
 {
     for (size_t i = 0; i < sizeof efficiency / sizeof *efficiency; i++) {
         double share;
@@ -113,7 +113,7 @@ static int fill_efficiency(const struct parallel_text *t, struct as_table *table
     return 0;
 }
 
-static int write_efficiency(const struct parallel_text *t, struct assay_error *err)
+static int write_efficiency(const struct parallel_text *t, struct as_error *err)
 {
     static const char *const of[] = {
         [OF_ALL] = "of the time of all threads",
@@ -148,32 +148,31 @@ static int write_efficiency(const struct parallel_text *t, struct assay_error *e
     " AND p.number < ifnull((SELECT min(o.number) FROM v_trace_phases o WHERE o.run_id = ?1"       \
     " AND o.number > m.number AND o.iteration IS NULL), 1 << 62)"
 
-static void add_iteration(struct as_table *table, struct assay_rows *row)
+static void add_iteration(struct as_table *table, struct as_rows *row)
 {
-    const int64_t first = assay_rows_integer(row, 0), calls_n = assay_rows_integer(row, 1);
+    const int64_t first = as_rows_integer(row, 0), calls_n = as_rows_integer(row, 1);
     if (calls_n == 1)
         as_table_u64(table, (uint64_t)first);
     else
         as_table_f(table, "%" PRId64 " to %" PRId64, first, first + calls_n - 1);
-    as_table_f(table, "%.3f", assay_rows_real(row, 2));
+    as_table_f(table, "%.3f", as_rows_real(row, 2));
     for (int i = 3; i < 6; i++)
-        if (assay_rows_kind(row, i) == ASSAY_CELL_NULL)
+        if (as_rows_kind(row, i) == AS_SQL_CELL_NULL)
             as_table_string(table, NULL);
         else
-            as_table_f(table, "%.1f", assay_rows_real(row, i));
-    as_table_string(table, assay_rows_text(row, 6));
+            as_table_f(table, "%.1f", as_rows_real(row, i));
+    as_table_string(table, as_rows_text(row, 6));
 }
 
 static int read_main_title(const struct parallel_text *t, char *out, size_t out_b,
-                           struct assay_error *err)
+                           struct as_error *err)
 {
-    struct assay_rows *rows;
-    AS_TRY(assay_rows_open(t->experiment, "SELECT name FROM " MAIN_SQL, &rows, err));
-    assay_rows_bind_integer(rows, 1, t->run_id);
-    const int rc = assay_rows_next(rows, err);
-    snprintf(out, out_b, "Iterations of %.*s", (int)NAME_MOST,
-             rc > 0 ? assay_rows_text(rows, 0) : "");
-    assay_rows_close(&rows);
+    struct as_rows *rows;
+    AS_TRY(as_rows_open(t->experiment, "SELECT name FROM " MAIN_SQL, &rows, err));
+    as_rows_bind_integer(rows, 1, t->run_id);
+    const int rc = as_rows_next(rows, err);
+    snprintf(out, out_b, "Iterations of %.*s", (int)NAME_MOST, rc > 0 ? as_rows_text(rows, 0) : "");
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
@@ -186,7 +185,7 @@ static void write_more(const struct parallel_text *t, int64_t n)
 }
 
 /* Writes the first iterations of the region with the most time. JSON and views have all of them. */
-static int write_iterations(const struct parallel_text *t, struct assay_error *err)
+static int write_iterations(const struct parallel_text *t, struct as_error *err)
 {
     static const struct as_column columns[] = {
         {.title = "iteration", .align = AS_ALIGN_RIGHT},
@@ -214,24 +213,24 @@ static int write_iterations(const struct parallel_text *t, struct assay_error *e
 
 /* ---- Threads --------------------------------------------------------------------------------- */
 
-static void add_seconds(struct as_table *table, struct assay_rows *row, int from, int to)
+static void add_seconds(struct as_table *table, struct as_rows *row, int from, int to)
 {
-    as_table_string(table, assay_rows_text(row, 0));
+    as_table_string(table, as_rows_text(row, 0));
     for (int i = from; i < to; i++)
-        as_table_f(table, "%.3f", assay_rows_real(row, i));
+        as_table_f(table, "%.3f", as_rows_real(row, i));
 }
 
-static void add_all_states(struct as_table *table, struct assay_rows *row)
+static void add_all_states(struct as_table *table, struct as_rows *row)
 {
-    add_seconds(table, row, 1, assay_rows_column_n(row));
+    add_seconds(table, row, 1, as_rows_column_n(row));
 }
 
-static void add_recorded_states(struct as_table *table, struct assay_rows *row)
+static void add_recorded_states(struct as_table *table, struct as_rows *row)
 {
-    add_seconds(table, row, 1, assay_rows_column_n(row) - 1);
+    add_seconds(table, row, 1, as_rows_column_n(row) - 1);
 }
 
-static int write_states(const struct parallel_text *t, struct assay_error *err)
+static int write_states(const struct parallel_text *t, struct as_error *err)
 {
     static const struct as_column columns[] = {
         {.title = "who"},
@@ -267,13 +266,13 @@ static int write_states(const struct parallel_text *t, struct assay_error *err)
     return 0;
 }
 
-static void add_mpi_times(struct as_table *table, struct assay_rows *row)
+static void add_mpi_times(struct as_table *table, struct as_rows *row)
 {
     add_seconds(table, row, 1, 5);
 }
 
 /* Writes the MPI times of threads. They are unknown if calls are sums. */
-static int write_mpi(const struct parallel_text *t, struct assay_error *err)
+static int write_mpi(const struct parallel_text *t, struct as_error *err)
 {
     static const struct as_column columns[] = {
         {.title = "who"},
@@ -293,8 +292,8 @@ static int write_mpi(const struct parallel_text *t, struct assay_error *err)
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-int as_parallel_text(struct assay_experiment *experiment, int64_t run_id, struct as_page *page,
-                     struct assay_error *err)
+int as_parallel_text(struct as_experiment *experiment, int64_t run_id, struct as_page *page,
+                     struct as_error *err)
 {
     const struct parallel_text t = {experiment, run_id, page};
     struct as_profile profile;

@@ -21,7 +21,7 @@ struct as_share {
     bool few_samples;
 };
 
-struct as_profile_run {
+struct as_profile_run_facts {
     int64_t run_id, run_n; /* run_n: number of runs in the experiment */
     const char *kind, *label, *command, *launcher, *host, *start_utc, *state;
     const char *event, *event_reason, *call_stacks, *scope, *cpu_model;
@@ -144,7 +144,7 @@ struct as_profile_advice {
 
 struct as_profile {
     const char *path; /* path of the experiment */
-    struct as_profile_run run;
+    struct as_profile_run_facts run;
     AS_VEC(struct as_profile_category) category;
     AS_VEC(struct as_profile_function) function; /* hottest first, at most `rows` */
     AS_VEC(struct as_profile_binary) binary; /* hottest first; empty without inlining information */
@@ -172,19 +172,19 @@ struct as_profile {
 
 /* Reads the profile of a run. as_profile_release releases it even after an error. Errors:
  * NOT_FOUND, NOMEM, those of reading. */
-int as_profile_read(struct assay_experiment *experiment, int64_t run_id, size_t rows,
-                    bool no_inline, struct as_profile *profile, struct assay_error *err);
+int as_profile_read(struct as_experiment *experiment, int64_t run_id, size_t rows, bool no_inline,
+                    struct as_profile *profile, struct as_error *err);
 /* Reads only wait states, delay costs and phases of the trace of a run. As as_profile_read. */
-int as_profile_read_trace(struct assay_experiment *experiment, int64_t run_id, size_t rows,
-                          struct as_profile *profile, struct assay_error *err);
+int as_profile_read_trace(struct as_experiment *experiment, int64_t run_id, size_t rows,
+                          struct as_profile *profile, struct as_error *err);
 void as_profile_release(struct as_profile *profile);
 
 /* Computes the spreads from the threads. A step of as_profile_read. */
-int as_profile_spread(struct assay_experiment *experiment, struct as_profile *profile,
-                      struct assay_error *err);
+int as_profile_spread(struct as_experiment *experiment, struct as_profile *profile,
+                      struct as_error *err);
 /* Reads the first findings and collects the recommended commands. A step of as_profile_read. */
-int as_profile_findings(struct assay_experiment *experiment, struct as_profile *profile,
-                        struct assay_error *err);
+int as_profile_findings(struct as_experiment *experiment, struct as_profile *profile,
+                        struct as_error *err);
 
 /* Returns the share of a category by name in per cent, or 0. */
 double as_profile_category_pct(struct as_profile *profile, const char *name);
@@ -205,7 +205,7 @@ const char *as_profile_text(struct as_profile *profile, const char *fmt, ...)
 
 /* Finds the requested run, or the last run for 0. Errors: NOT_FOUND if there is none, those of
  * reading. */
-int as_report_run(struct assay_experiment *experiment, int64_t run_id, int64_t *found,
-                  int64_t *run_n, struct assay_error *err);
+int as_report_run(struct as_experiment *experiment, int64_t run_id, int64_t *found, int64_t *run_n,
+                  struct as_error *err);
 
 #endif

@@ -39,7 +39,7 @@ static const char *command_of(struct as_profile *profile, const char *command)
 static int add_command(struct as_profile *profile, const char *command)
 {
     if (!command)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     as_vec_foreach (&profile->command, it)
         if (strcmp(*it, command) == 0)
             return 0;
@@ -56,11 +56,11 @@ static int add_view(struct as_profile *profile, const char *view)
 /* Adds the commands of views, then those of the findings. */
 static int add_commands(struct as_profile *profile)
 {
-    const struct as_profile_run *run = &profile->run;
+    const struct as_profile_run_facts *run = &profile->run;
 
     profile->all = command_of(profile, "assay show {experiment}");
     if (!profile->all)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     if (run->is_unfinished)
         AS_TRY(add_command(profile, command_of(profile, "assay attribute {experiment}")));
     if (profile->function.n)
@@ -86,40 +86,39 @@ static const char finding_sql[] =
     "  WHERE t.run_id = ?1 AND t.object_kind = 'run') END"
     " FROM " AS_FACTS_FINDINGS " LIMIT " AS_FACTS_FINDINGS_FIRST;
 
-static double real_or_nan(struct assay_rows *rows, int column)
+static double real_or_nan(struct as_rows *rows, int column)
 {
-    return assay_rows_kind(rows, column) == ASSAY_CELL_NULL ? (double)NAN
-                                                            : assay_rows_real(rows, column);
+    return as_rows_kind(rows, column) == AS_SQL_CELL_NULL ? (double)NAN
+                                                          : as_rows_real(rows, column);
 }
 
 /* Returns the seconds that a finding may gain, or measured seconds. A loop without a bound has its
  * share of the time. A hint has no seconds. */
-static const char *seconds_of(struct as_profile *profile, struct assay_rows *rows)
+static const char *seconds_of(struct as_profile *profile, struct as_rows *rows)
 {
     const double gain_s = real_or_nan(rows, 5);
     const double share = real_or_nan(rows, 12);
-    const char *level = assay_rows_text(rows, 4), *measured = assay_rows_text(rows, 11);
+    const char *level = as_rows_text(rows, 4), *measured = as_rows_text(rows, 11);
 
     if (measured)
         return as_profile_text(profile, "%s: ", measured);
-    if (isfinite(gain_s) && !(assay_rows_real(rows, 6) > 0))
-        return as_profile_text(profile, "at most %.2f s of %.2f s: ", assay_rows_real(rows, 7),
-                               assay_rows_real(rows, 9));
+    if (isfinite(gain_s) && !(as_rows_real(rows, 6) > 0))
+        return as_profile_text(profile, "at most %.2f s of %.2f s: ", as_rows_real(rows, 7),
+                               as_rows_real(rows, 9));
     if (isfinite(gain_s))
         return as_profile_text(profile, "about %.2f s (%.2f to %.2f) of %.2f s: ", gain_s,
-                               assay_rows_real(rows, 6), assay_rows_real(rows, 7),
-                               assay_rows_real(rows, 9));
+                               as_rows_real(rows, 6), as_rows_real(rows, 7), as_rows_real(rows, 9));
     if (!level || strcmp(level, "potential") != 0)
         return "";
     return isfinite(share) ? as_profile_text(profile, "%.0f %% of the time: ", 100 * fmin(share, 1))
                            : "";
 }
 
-static int add_finding(struct as_profile *profile, struct assay_rows *rows)
+static int add_finding(struct as_profile *profile, struct as_rows *rows)
 {
-    const char *topic = assay_rows_text(rows, 0), *what = assay_rows_text(rows, 1);
-    const char *how = assay_rows_text(rows, 2), *command = assay_rows_text(rows, 3);
-    const char *seconds = seconds_of(profile, rows), *level = assay_rows_text(rows, 4);
+    const char *topic = as_rows_text(rows, 0), *what = as_rows_text(rows, 1);
+    const char *how = as_rows_text(rows, 2), *command = as_rows_text(rows, 3);
+    const char *seconds = seconds_of(profile, rows), *level = as_rows_text(rows, 4);
     const struct as_profile_advice it = {
         .topic = as_profile_text(profile, "%s", topic ? topic : ""),
         .text = as_profile_text(profile, "%s%s%s%s", seconds ? seconds : "", what ? what : "",
@@ -131,10 +130,10 @@ static int add_finding(struct as_profile *profile, struct assay_rows *rows)
         .is_small = (level && strcmp(level, "expert") == 0) ||
                     real_or_nan(rows, 7) < SMALL * real_or_nan(rows, 9)};
 
-    profile->finding_n = (size_t)assay_rows_integer(rows, 10);
+    profile->finding_n = (size_t)as_rows_integer(rows, 10);
     if (!seconds || !it.topic || !it.text || !it.fact || (how && !it.action) ||
         (command && !it.command))
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     return as_vec_push(&profile->advice, it);
 }
 
@@ -156,17 +155,17 @@ static int flag_unfinished(struct as_profile *profile)
     return 0;
 }
 
-int as_profile_findings(struct assay_experiment *experiment, struct as_profile *profile,
-                        struct assay_error *err)
+int as_profile_findings(struct as_experiment *experiment, struct as_profile *profile,
+                        struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc, added = 0;
 
-    AS_TRY(assay_rows_open(experiment, finding_sql, &rows, err));
-    assay_rows_bind_integer(rows, 1, profile->run.run_id);
-    while (added == 0 && (rc = assay_rows_next(rows, err)) > 0)
+    AS_TRY(as_rows_open(experiment, finding_sql, &rows, err));
+    as_rows_bind_integer(rows, 1, profile->run.run_id);
+    while (added == 0 && (rc = as_rows_next(rows, err)) > 0)
         added = add_finding(profile, rows);
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     if (added == 0 && rc < 0)
         return rc;
     if (added == 0 && profile->run.is_unfinished)

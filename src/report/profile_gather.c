@@ -17,13 +17,13 @@
 
 struct row_reading {
     struct as_profile *profile;
-    struct assay_rows *rows;
+    struct as_rows *rows;
     bool failed; /* no memory */
 };
 
 static const char *read_text(struct row_reading *in, int column)
 {
-    const char *z = assay_rows_text(in->rows, column);
+    const char *z = as_rows_text(in->rows, column);
     const char *copy = z ? as_arena_strndup(&in->profile->arena, z, strlen(z)) : NULL;
 
     in->failed |= z && !copy;
@@ -32,44 +32,43 @@ static const char *read_text(struct row_reading *in, int column)
 
 static double real(struct row_reading *in, int column)
 {
-    return assay_rows_kind(in->rows, column) == ASSAY_CELL_NULL ? NAN
-                                                                : assay_rows_real(in->rows, column);
+    return as_rows_kind(in->rows, column) == AS_SQL_CELL_NULL ? NAN
+                                                              : as_rows_real(in->rows, column);
 }
 
 static int64_t read_integer(struct row_reading *in, int column, int64_t unknown)
 {
-    return assay_rows_kind(in->rows, column) == ASSAY_CELL_NULL
-               ? unknown
-               : assay_rows_integer(in->rows, column);
+    return as_rows_kind(in->rows, column) == AS_SQL_CELL_NULL ? unknown
+                                                              : as_rows_integer(in->rows, column);
 }
 
 /* Returns a share from five columns from `column` on: time, per cent, low, high, few_samples. */
 static struct as_share read_share(struct row_reading *in, int column)
 {
     return (struct as_share){
-        .time_s = assay_rows_real(in->rows, column),
-        .pct = assay_rows_real(in->rows, column + 1),
-        .low_pct = assay_rows_real(in->rows, column + 2),
-        .high_pct = assay_rows_real(in->rows, column + 3),
-        .few_samples = assay_rows_integer(in->rows, column + 4) != 0,
+        .time_s = as_rows_real(in->rows, column),
+        .pct = as_rows_real(in->rows, column + 1),
+        .low_pct = as_rows_real(in->rows, column + 2),
+        .high_pct = as_rows_real(in->rows, column + 3),
+        .few_samples = as_rows_integer(in->rows, column + 4) != 0,
     };
 }
 
 /* Passes each row to `take`; ?1 is the run, ?2 the limit. */
-static int read_each_row(struct assay_experiment *experiment, struct as_profile *profile,
+static int read_each_row(struct as_experiment *experiment, struct as_profile *profile,
                          const char *sql, size_t limit, void (*take)(struct row_reading *),
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     struct row_reading in = {.profile = profile};
-    int rc = assay_rows_open(experiment, sql, &in.rows, err);
+    int rc = as_rows_open(experiment, sql, &in.rows, err);
 
     if (rc < 0)
         return rc;
-    assay_rows_bind_integer(in.rows, 1, profile->run.run_id);
-    assay_rows_bind_integer(in.rows, 2, (int64_t)limit);
-    while (!in.failed && (rc = assay_rows_next(in.rows, err)) > 0)
+    as_rows_bind_integer(in.rows, 1, profile->run.run_id);
+    as_rows_bind_integer(in.rows, 2, (int64_t)limit);
+    while (!in.failed && (rc = as_rows_next(in.rows, err)) > 0)
         take(&in);
-    assay_rows_close(&in.rows);
+    as_rows_close(&in.rows);
     return in.failed ? as_error_nomem(err, "the summary") : rc;
 }
 
@@ -79,7 +78,7 @@ static int read_each_row(struct assay_experiment *experiment, struct as_profile 
 
 static void read_profile_run(struct row_reading *in)
 {
-    struct as_profile_run *run = &in->profile->run;
+    struct as_profile_run_facts *run = &in->profile->run;
 
     run->kind = read_text(in, 0);
     run->label = read_text(in, 1);
@@ -129,7 +128,7 @@ static void read_profile_category(struct row_reading *in)
          (struct as_profile_category){.name = read_text(in, 0),
                                       .title = read_text(in, 1),
                                       .share = read_share(in, 2),
-                                      .blocked_s = assay_rows_real(in->rows, 7)});
+                                      .blocked_s = as_rows_real(in->rows, 7)});
 }
 
 static const char category_sql[] =
@@ -147,7 +146,7 @@ static void read_profile_function(struct row_reading *in)
                                       .line = read_integer(in, 4, 0),
                                       .self = read_share(in, 5),
                                       .total = read_share(in, 10),
-                                      .blocked_s = assay_rows_real(in->rows, 15),
+                                      .blocked_s = as_rows_real(in->rows, 15),
                                       .is_inlined = read_integer(in, 16, 0) != 0,
                                       .binary_s = real(in, 17),
                                       .binary_pct = real(in, 18)});
@@ -232,36 +231,36 @@ static const char unseen_sql[] =
 
 /* ---- All of it ---------------------------------------------------------------------------- */
 
-int as_report_run(struct assay_experiment *experiment, int64_t run_id, int64_t *found,
-                  int64_t *run_n, struct assay_error *err)
+int as_report_run(struct as_experiment *experiment, int64_t run_id, int64_t *found, int64_t *run_n,
+                  struct as_error *err)
 {
-    const char *path = assay_experiment_path(experiment);
-    struct assay_rows *rows = NULL;
+    const char *path = as_experiment_path(experiment);
+    struct as_rows *rows = NULL;
     int64_t last = 0;
     int rc;
 
-    AS_TRY(assay_rows_open(
+    AS_TRY(as_rows_open(
         experiment,
         /* The last run, preferably one that was not recorded for another run. */
         "SELECT CASE WHEN ?1 THEN max(CASE WHEN run_id = ?1 THEN run_id END) ELSE"
         " ifnull(max(CASE WHEN ifnull(role, 'main') = 'main' THEN run_id END), max(run_id)) END,"
         " count(*), max(run_id) FROM run",
         &rows, err));
-    assay_rows_bind_integer(rows, 1, run_id);
-    rc = assay_rows_next(rows, err);
+    as_rows_bind_integer(rows, 1, run_id);
+    rc = as_rows_next(rows, err);
     if (rc > 0) {
-        *found = assay_rows_integer(rows, 0);
-        *run_n = assay_rows_integer(rows, 1);
-        last = assay_rows_integer(rows, 2);
+        *found = as_rows_integer(rows, 0);
+        *run_n = as_rows_integer(rows, 1);
+        last = as_rows_integer(rows, 2);
     }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     if (rc < 0)
         return rc;
     if (!*run_n)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+        return as_error_set(err, AS_ERR_NOT_FOUND,
                             "%s: has no run; record one with 'assay profile'", path);
     if (!*found)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: has no run %lld; its last is %lld", path,
+        return as_error_set(err, AS_ERR_NOT_FOUND, "%s: has no run %lld; its last is %lld", path,
                             (long long)run_id, (long long)last);
     return 0;
 }
@@ -339,9 +338,9 @@ static const char trace_wait_sql[] =
 static void read_wait_state(struct row_reading *in)
 {
     PUSH(in, wait,
-         (struct as_profile_wait){.time_s = assay_rows_real(in->rows, 0),
-                                  .longest_s = assay_rows_real(in->rows, 1),
-                                  .n = assay_rows_integer(in->rows, 2),
+         (struct as_profile_wait){.time_s = as_rows_real(in->rows, 0),
+                                  .longest_s = as_rows_real(in->rows, 1),
+                                  .n = as_rows_integer(in->rows, 2),
                                   .title = read_text(in, 3),
                                   .site = read_text(in, 4),
                                   .location = read_text(in, 5)});
@@ -355,9 +354,9 @@ static const char trace_late_sql[] =
 static void read_delay_cost(struct row_reading *in)
 {
     PUSH(in, late,
-         (struct as_profile_late){.total_s = assay_rows_real(in->rows, 0),
-                                  .direct_s = assay_rows_real(in->rows, 1),
-                                  .n = assay_rows_integer(in->rows, 2),
+         (struct as_profile_late){.total_s = as_rows_real(in->rows, 0),
+                                  .direct_s = as_rows_real(in->rows, 1),
+                                  .n = as_rows_integer(in->rows, 2),
                                   .location = read_text(in, 3),
                                   .site = read_text(in, 4)});
 }
@@ -372,8 +371,8 @@ static void take_trace_phase(struct row_reading *in)
 {
     PUSH(in, phase,
          (struct as_profile_phase){.name = read_text(in, 0),
-                                   .calls_n = assay_rows_integer(in->rows, 1),
-                                   .time_s = assay_rows_real(in->rows, 2),
+                                   .calls_n = as_rows_integer(in->rows, 1),
+                                   .time_s = as_rows_real(in->rows, 2),
                                    .parallel_pct = real(in, 3),
                                    .balance_pct = real(in, 4),
                                    .communication_pct = real(in, 5),
@@ -381,31 +380,31 @@ static void take_trace_phase(struct row_reading *in)
 }
 
 /* Reads wait states, delay costs and phases of the run of `profile`. */
-static int read_trace(struct assay_experiment *experiment, size_t rows, struct as_profile *profile,
-                      struct assay_error *err)
+static int read_trace(struct as_experiment *experiment, size_t rows, struct as_profile *profile,
+                      struct as_error *err)
 {
     AS_TRY(read_each_row(experiment, profile, trace_wait_sql, rows, read_wait_state, err));
     AS_TRY(read_each_row(experiment, profile, trace_late_sql, rows, read_delay_cost, err));
     return read_each_row(experiment, profile, trace_phase_sql, rows, take_trace_phase, err);
 }
 
-static void init_profile(struct assay_experiment *experiment, struct as_profile *profile)
+static void init_profile(struct as_experiment *experiment, struct as_profile *profile)
 {
-    *profile = (struct as_profile){.path = assay_experiment_shown_path(experiment)};
+    *profile = (struct as_profile){.path = as_experiment_shown_path(experiment)};
     profile->run.cpu_s = profile->run.unseen_s = NAN;
     as_arena_init(&profile->arena);
 }
 
-int as_profile_read_trace(struct assay_experiment *experiment, int64_t run_id, size_t rows,
-                          struct as_profile *profile, struct assay_error *err)
+int as_profile_read_trace(struct as_experiment *experiment, int64_t run_id, size_t rows,
+                          struct as_profile *profile, struct as_error *err)
 {
     init_profile(experiment, profile);
     profile->run.run_id = run_id;
     return read_trace(experiment, rows, profile, err);
 }
 
-int as_profile_read(struct assay_experiment *experiment, int64_t run_id, size_t rows,
-                    bool no_inline, struct as_profile *profile, struct assay_error *err)
+int as_profile_read(struct as_experiment *experiment, int64_t run_id, size_t rows, bool no_inline,
+                    struct as_profile *profile, struct as_error *err)
 {
     const struct {
         const char *sql;

@@ -34,7 +34,7 @@ static const char *const self_key[] = {"exclusive_time_s", "exclusive_pct", "exc
 static const char *const total_key[] = {"inclusive_time_s", "inclusive_pct", "inclusive_low_pct",
                                         "inclusive_high_pct"};
 
-static void write_run(struct as_json *json, const struct as_profile_run *run)
+static void write_run(struct as_json *json, const struct as_profile_run_facts *run)
 {
     as_json_key(json, "run");
     as_json_object_begin(json);
@@ -216,9 +216,9 @@ static void write_advice(struct as_json *json, struct as_profile *profile)
     as_json_array_end(json);
 }
 
-int assay_report_profile_json(struct assay_experiment *experiment, int64_t run_id,
-                              const struct assay_report_text_options *options, struct as_out *out,
-                              struct assay_error *err)
+int as_report_profile_json(struct as_experiment *experiment, int64_t run_id,
+                           const struct as_report_text_options *options, struct as_out *out,
+                           struct as_error *err)
 {
     struct as_profile profile;
     struct as_json json;
@@ -228,8 +228,8 @@ int assay_report_profile_json(struct assay_experiment *experiment, int64_t run_i
     if (rc == 0) {
         as_json_init(&json, out, 2);
         as_json_object_begin(&json);
-        as_json_key_u64(&json, "schema", ASSAY_JSON_SCHEMA);
-        as_json_key_string(&json, "assay", ASSAY_VERSION);
+        as_json_key_u64(&json, "schema", AS_JSON_SCHEMA);
+        as_json_key_string(&json, "assay", AS_VERSION);
         as_json_key_string(&json, "command", "show");
         as_json_key_string(&json, "experiment", profile.path);
         write_run(&json, &profile.run);

@@ -29,37 +29,37 @@ static const char sql[] =
     " ifnull(computing_time_s, 0), ifnull(runnable_time_s, -1), ifnull(role, 'worker') = 'worker'"
     " FROM v_threads WHERE run_id = ?1 ORDER BY process_id, thread_id";
 
-static int64_t integer_or_none(struct assay_rows *rows, int column)
+static int64_t integer_or_none(struct as_rows *rows, int column)
 {
-    return assay_rows_kind(rows, column) == ASSAY_CELL_NULL ? -1 : assay_rows_integer(rows, column);
+    return as_rows_kind(rows, column) == AS_SQL_CELL_NULL ? -1 : as_rows_integer(rows, column);
 }
 
-static int read_threads(struct assay_experiment *experiment, int64_t run_id,
-                        struct members *threads, struct assay_error *err)
+static int read_threads(struct as_experiment *experiment, int64_t run_id, struct members *threads,
+                        struct as_error *err)
 {
-    struct assay_rows *rows = NULL;
+    struct as_rows *rows = NULL;
     int rc;
 
-    AS_TRY(assay_rows_open(experiment, sql, &rows, err));
-    assay_rows_bind_integer(rows, 1, run_id);
-    while ((rc = assay_rows_next(rows, err)) > 0) {
-        const struct member thread = {.process_id = assay_rows_integer(rows, 0),
-                                      .tid = assay_rows_integer(rows, 1),
-                                      .pid = assay_rows_integer(rows, 2),
+    AS_TRY(as_rows_open(experiment, sql, &rows, err));
+    as_rows_bind_integer(rows, 1, run_id);
+    while ((rc = as_rows_next(rows, err)) > 0) {
+        const struct member thread = {.process_id = as_rows_integer(rows, 0),
+                                      .tid = as_rows_integer(rows, 1),
+                                      .pid = as_rows_integer(rows, 2),
                                       .rank = integer_or_none(rows, 3),
                                       .omp_thread = integer_or_none(rows, 4),
-                                      .time_s = assay_rows_real(rows, 5),
-                                      .blocked_s = assay_rows_real(rows, 6),
-                                      .work_s = assay_rows_real(rows, 7),
-                                      .queued_s = assay_rows_real(rows, 8),
-                                      .works = assay_rows_integer(rows, 9) != 0};
+                                      .time_s = as_rows_real(rows, 5),
+                                      .blocked_s = as_rows_real(rows, 6),
+                                      .work_s = as_rows_real(rows, 7),
+                                      .queued_s = as_rows_real(rows, 8),
+                                      .works = as_rows_integer(rows, 9) != 0};
 
         if (as_vec_push(&threads->list, thread) < 0) {
             rc = as_error_nomem(err, "the threads");
             break;
         }
     }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc;
 }
 
@@ -72,7 +72,7 @@ static struct member *find_member(struct members *members, int64_t key)
     return NULL;
 }
 
-static int sum_by_owner(struct members *threads, struct members *owners, struct assay_error *err)
+static int sum_by_owner(struct members *threads, struct members *owners, struct as_error *err)
 {
     as_vec_foreach (&threads->list, it)
         owners->has_ranks |= it->rank >= 0;
@@ -125,30 +125,29 @@ static size_t worked_n(struct members *members)
 }
 
 /* Reads the balance, the same number as in metrics and findings. Only work has it. */
-static int read_balance(struct assay_experiment *experiment, struct as_profile *profile,
-                        struct as_profile_spread *spread, struct assay_error *err)
+static int read_balance(struct as_experiment *experiment, struct as_profile *profile,
+                        struct as_profile_spread *spread, struct as_error *err)
 {
-    struct assay_rows *rows = NULL;
+    struct as_rows *rows = NULL;
     int rc;
 
     spread->balance_pct = NAN;
     if (!spread->is_work)
         return 0;
-    AS_TRY(assay_rows_open(experiment,
-                           "SELECT balance_pct FROM v_balance WHERE run_id = ?1 AND over = ?2",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, profile->run.run_id);
-    assay_rows_bind_text(rows, 2, spread->over);
-    rc = assay_rows_next(rows, err);
-    if (rc > 0 && assay_rows_kind(rows, 0) != ASSAY_CELL_NULL)
-        spread->balance_pct = assay_rows_real(rows, 0);
-    assay_rows_close(&rows);
+    AS_TRY(as_rows_open(experiment,
+                        "SELECT balance_pct FROM v_balance WHERE run_id = ?1 AND over = ?2", &rows,
+                        err));
+    as_rows_bind_integer(rows, 1, profile->run.run_id);
+    as_rows_bind_text(rows, 2, spread->over);
+    rc = as_rows_next(rows, err);
+    if (rc > 0 && as_rows_kind(rows, 0) != AS_SQL_CELL_NULL)
+        spread->balance_pct = as_rows_real(rows, 0);
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
-static int add_spread(struct assay_experiment *experiment, struct as_profile *profile,
-                      struct members *members, const char *over, bool is_work,
-                      struct assay_error *err)
+static int add_spread(struct as_experiment *experiment, struct as_profile *profile,
+                      struct members *members, const char *over, bool is_work, struct as_error *err)
 {
     struct as_profile_spread spread = {.over = over, .is_work = is_work};
     struct as_moments moments = {0};
@@ -195,8 +194,8 @@ static void add_up(struct as_profile *profile, struct members *threads)
 
 /* Adds the spread of all time, and that of work. Without MPI, OpenMP and pthread time both are
  * equal. */
-static int add_both(struct assay_experiment *experiment, struct as_profile *profile,
-                    struct members *members, const char *over, struct assay_error *err)
+static int add_both(struct as_experiment *experiment, struct as_profile *profile,
+                    struct members *members, const char *over, struct as_error *err)
 {
     const bool waits = as_profile_category_pct(profile, "mpi") > 0 ||
                        as_profile_category_pct(profile, "openmp") > 0 ||
@@ -207,8 +206,8 @@ static int add_both(struct assay_experiment *experiment, struct as_profile *prof
     return add_spread(experiment, profile, members, over, true, err);
 }
 
-static int add_all(struct assay_experiment *experiment, struct as_profile *profile,
-                   struct members *threads, struct members *owners, struct assay_error *err)
+static int add_all(struct as_experiment *experiment, struct as_profile *profile,
+                   struct members *threads, struct members *owners, struct as_error *err)
 {
     AS_TRY(sum_by_owner(threads, owners, err));
     /* With one thread each the numbers would repeat. */
@@ -219,8 +218,8 @@ static int add_all(struct assay_experiment *experiment, struct as_profile *profi
     return owners->has_ranks && same ? 0 : add_both(experiment, profile, threads, "threads", err);
 }
 
-int as_profile_spread(struct assay_experiment *experiment, struct as_profile *profile,
-                      struct assay_error *err)
+int as_profile_spread(struct as_experiment *experiment, struct as_profile *profile,
+                      struct as_error *err)
 {
     struct members threads = {0}, owners = {0};
     int rc = read_threads(experiment, profile->run.run_id, &threads, err);

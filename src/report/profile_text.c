@@ -73,7 +73,7 @@ static const char *plus_minus(const struct as_summary_text *s)
 
 /* ---- Time --------------------------------------------------------------------------------- */
 
-static int print_categories(struct as_summary_text *s, struct assay_error *err)
+static int print_categories(struct as_summary_text *s, struct as_error *err)
 {
     const struct as_column columns[] = {
         {.title = "category", .shrink = AS_SHRINK_END},
@@ -103,7 +103,7 @@ static int print_categories(struct as_summary_text *s, struct assay_error *err)
     return as_page_table_end(&s->page, &table, err);
 }
 
-static int print_waiting(struct as_summary_text *s, struct assay_error *err)
+static int print_waiting(struct as_summary_text *s, struct as_error *err)
 {
     const struct as_column columns[] = {
         {.title = NULL},
@@ -157,7 +157,7 @@ static void amount(struct as_table *table, const struct as_profile_count *it, do
 }
 
 /* Prints the events that the user requested with --events. */
-static int print_counts(struct as_summary_text *s, struct assay_error *err)
+static int print_counts(struct as_summary_text *s, struct as_error *err)
 {
     const struct as_column columns[] = {
         {.title = "event", .shrink = AS_SHRINK_END, .least = 20},
@@ -195,7 +195,7 @@ static bool only_wide(const struct as_summary_text *s, struct as_column *columns
     return false;
 }
 
-static int print_balance(struct as_summary_text *s, struct assay_error *err)
+static int print_balance(struct as_summary_text *s, struct as_error *err)
 {
     struct as_column columns[] = {
         {.title = "of", .shrink = AS_SHRINK_END, .least = 18},
@@ -261,7 +261,7 @@ static void print_binary(struct as_summary_text *s)
     as_page_wrap(&s->page, "  ", as_str_z(&s->text), false);
 }
 
-static int print_functions(struct as_summary_text *s, struct assay_error *err)
+static int print_functions(struct as_summary_text *s, struct as_error *err)
 {
     struct as_column columns[] = {
         {.title = "self %", .align = AS_ALIGN_RIGHT},
@@ -295,7 +295,7 @@ static int print_functions(struct as_summary_text *s, struct assay_error *err)
     return 0;
 }
 
-static int print_loops(struct as_summary_text *s, struct assay_error *err)
+static int print_loops(struct as_summary_text *s, struct as_error *err)
 {
     struct as_column columns[] = {
         {.title = "self %", .align = AS_ALIGN_RIGHT},
@@ -367,7 +367,7 @@ static enum as_style style_of(const char *rating)
 /* Prints the rated metrics that `wants` selects, under a title. */
 static int print_chosen_metrics(struct as_summary_text *s, const char *title,
                                 bool (*wants)(const struct as_profile_metric *),
-                                struct assay_error *err)
+                                struct as_error *err)
 {
     static const struct as_column columns[] = {
         {.title = "metric", .shrink = AS_SHRINK_END, .least = 24},
@@ -419,7 +419,7 @@ static int decimals_for(double seconds)
     return seconds >= 1000 ? 1 : seconds >= 10 ? 2 : 3;
 }
 
-static int print(struct as_summary_text *s, struct assay_error *err)
+static int print(struct as_summary_text *s, struct as_error *err)
 {
     const bool is_trace = as_profile_is_trace(s->profile);
 
@@ -443,9 +443,9 @@ static int print(struct as_summary_text *s, struct assay_error *err)
     return 0;
 }
 
-int assay_report_profile(struct assay_experiment *experiment, int64_t run_id,
-                         const struct assay_report_text_options *options, struct as_out *out,
-                         struct assay_error *err)
+int as_report_profile(struct as_experiment *experiment, int64_t run_id,
+                      const struct as_report_text_options *options, struct as_out *out,
+                      struct as_error *err)
 {
     const unsigned width = options->width ? options->width : 80;
     struct as_profile profile;

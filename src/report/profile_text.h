@@ -26,18 +26,18 @@ void as_summary_brief(struct as_summary_text *s);
 
 /* ---- profile_text_trace.c ---- */
 
-int as_summary_trace(struct as_summary_text *s, struct assay_error *err);
+int as_summary_trace(struct as_summary_text *s, struct as_error *err);
 /* Write a table of the trace, or nothing without rows. Errors: NOMEM. */
 int as_text_trace_phases(struct as_page *page, const struct as_profile *profile,
-                         struct assay_error *err);
+                         struct as_error *err);
 int as_text_trace_waits(struct as_page *page, const struct as_profile *profile,
-                        struct assay_error *err);
+                        struct as_error *err);
 int as_text_trace_causes(struct as_page *page, const struct as_profile *profile,
-                         struct assay_error *err);
+                         struct as_error *err);
 
 /* ---- profile_text_gains.c ---- */
 
-int as_summary_gains(struct as_summary_text *s, struct assay_error *err);
+int as_summary_gains(struct as_summary_text *s, struct as_error *err);
 
 /* ---- profile_text_advice.c ---- */
 

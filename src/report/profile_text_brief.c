@@ -59,7 +59,7 @@ static const char *confidence_of(const struct as_profile *profile)
 
 static void emit_run(struct as_summary_text *s)
 {
-    const struct as_profile_run *run = &s->profile->run;
+    const struct as_profile_run_facts *run = &s->profile->run;
     struct as_str *text = &s->text;
 
     as_str_clear(text);

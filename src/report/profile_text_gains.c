@@ -39,7 +39,7 @@ static void explain_queueing(struct as_summary_text *s)
     }
 }
 
-int as_summary_gains(struct as_summary_text *s, struct assay_error *err)
+int as_summary_gains(struct as_summary_text *s, struct as_error *err)
 {
     static const struct as_column columns[] = {
         {.title = "if it had", .shrink = AS_SHRINK_END, .least = 24},

@@ -23,7 +23,7 @@ void as_summary_append_count(struct as_str *text, int64_t n, const char *one, co
 
 static void head_run(struct as_summary_text *s)
 {
-    const struct as_profile_run *run = &s->profile->run;
+    const struct as_profile_run_facts *run = &s->profile->run;
 
     as_str_clear(&s->text);
     as_str_appendf(&s->text, "%lld", (long long)run->run_id);
@@ -47,7 +47,7 @@ static void head_run(struct as_summary_text *s)
 
 static void head_program(struct as_summary_text *s)
 {
-    const struct as_profile_run *run = &s->profile->run;
+    const struct as_profile_run_facts *run = &s->profile->run;
 
     as_str_clear(&s->text);
     if (run->is_unfinished)
@@ -91,7 +91,7 @@ static const char *stacks_word(const char *word)
 
 static void head_sampling(struct as_summary_text *s)
 {
-    const struct as_profile_run *run = &s->profile->run;
+    const struct as_profile_run_facts *run = &s->profile->run;
     const int64_t all = run->sample_n + run->lost_n;
 
     as_str_clear(&s->text);
@@ -136,7 +136,7 @@ static void warn_of_load(struct as_summary_text *s)
 
 void as_summary_head(struct as_summary_text *s)
 {
-    const struct as_profile_run *run = &s->profile->run;
+    const struct as_profile_run_facts *run = &s->profile->run;
 
     warn_of_load(s);
     as_page_style(&s->page, AS_STYLE_BOLD);

@@ -14,7 +14,7 @@ static void begin_trace_table(struct as_page *page, struct as_table *table,
 }
 
 int as_text_trace_waits(struct as_page *page, const struct as_profile *profile,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     static const struct as_column columns[] = {
         {.title = "wait s", .align = AS_ALIGN_RIGHT},
@@ -40,7 +40,7 @@ int as_text_trace_waits(struct as_page *page, const struct as_profile *profile,
 }
 
 int as_text_trace_causes(struct as_page *page, const struct as_profile *profile,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     static const struct as_column columns[] = {
         {.title = "costs s", .align = AS_ALIGN_RIGHT},
@@ -72,7 +72,7 @@ static void write_phase_share(struct as_table *table, double pct)
 }
 
 int as_text_trace_phases(struct as_page *page, const struct as_profile *profile,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     static const struct as_column columns[] = {
         {.title = "seconds", .align = AS_ALIGN_RIGHT},
@@ -99,7 +99,7 @@ int as_text_trace_phases(struct as_page *page, const struct as_profile *profile,
     return as_page_table_end(page, &table, err);
 }
 
-int as_summary_trace(struct as_summary_text *s, struct assay_error *err)
+int as_summary_trace(struct as_summary_text *s, struct as_error *err)
 {
     AS_TRY(as_text_trace_phases(&s->page, s->profile, err));
     AS_TRY(as_text_trace_waits(&s->page, s->profile, err));

@@ -54,7 +54,7 @@ static const char *const query_sql[AS_QUERIES_N] = {
         " FROM v_trace_samples WHERE run_id = ?1"
         " ORDER BY number, time_s DESC, function, line, caller",
     [AS_QUERY_TRACE_PARTIAL] =
-        "SELECT 1 FROM v_flags WHERE run_id = ?1 AND name = '" ASSAY_FLAG_TRACE_PARTIAL "'",
+        "SELECT 1 FROM v_flags WHERE run_id = ?1 AND name = '" AS_FLAG_TRACE_PARTIAL "'",
     [AS_QUERY_TRACE_FINDINGS] =
         "SELECT text, workaround FROM v_findings WHERE run_id = ?1"
         " AND rule IN ('late', 'waiting_in_turn', 'transfer', 'serialisation')"
@@ -79,25 +79,25 @@ const char *as_query_text(enum as_query query)
     return query_sql[query];
 }
 
-int as_query_open(struct assay_experiment *experiment, enum as_query query, struct assay_rows **out,
-                  struct assay_error *err)
+int as_query_open(struct as_experiment *experiment, enum as_query query, struct as_rows **out,
+                  struct as_error *err)
 {
-    return assay_rows_open(experiment, as_query_text(query), out, err);
+    return as_rows_open(experiment, as_query_text(query), out, err);
 }
 
-int as_query_open_of(struct assay_experiment *experiment, enum as_query query, int64_t id,
-                     struct assay_rows **out, struct assay_error *err)
+int as_query_open_of(struct as_experiment *experiment, enum as_query query, int64_t id,
+                     struct as_rows **out, struct as_error *err)
 {
     AS_TRY(as_query_open(experiment, query, out, err));
-    assay_rows_bind_integer(*out, 1, id);
+    as_rows_bind_integer(*out, 1, id);
     return 0;
 }
 
-int as_query_each(struct assay_experiment *experiment, enum as_query query, int64_t id,
-                  int (*each)(void *context, struct assay_rows *row, struct assay_error *err),
-                  void *context, struct assay_error *err)
+int as_query_each(struct as_experiment *experiment, enum as_query query, int64_t id,
+                  int (*each)(void *context, struct as_rows *row, struct as_error *err),
+                  void *context, struct as_error *err)
 {
-    return assay_rows_each(experiment, as_query_text(query), id, each, context, err);
+    return as_rows_each(experiment, as_query_text(query), id, each, context, err);
 }
 
 /* ---- Views ----------------------------------------------------------------------------------- */
@@ -161,13 +161,13 @@ void as_view_append_paths(const struct as_report_view *view, const struct as_vie
     append_limit(part, sql);
 }
 
-int as_view_open_columns(struct assay_experiment *experiment, const struct as_report_view *view,
-                         struct assay_rows **out, struct assay_error *err)
+int as_view_open_columns(struct as_experiment *experiment, const struct as_report_view *view,
+                         struct as_rows **out, struct as_error *err)
 {
     struct as_str sql = {0};
     as_str_appendf(&sql, "SELECT * FROM %s LIMIT 0", view->from);
     const int rc = sql.failed ? as_error_nomem(err, "the statement")
-                              : assay_rows_open(experiment, as_str_z(&sql), out, err);
+                              : as_rows_open(experiment, as_str_z(&sql), out, err);
     as_str_fini(&sql);
     return rc;
 }

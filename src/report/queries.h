@@ -38,16 +38,16 @@ enum as_query { AS_QUERIES(AS_QUERY_ENUM) AS_QUERIES_N };
 
 /* Returns the SQL of a statement, which reads views alone. */
 const char *as_query_text(enum as_query query);
-/* Opens the rows of a statement, without parameters bound. Errors as assay_rows_open. */
-int as_query_open(struct assay_experiment *experiment, enum as_query query, struct assay_rows **out,
-                  struct assay_error *err);
+/* Opens the rows of a statement, without parameters bound. Errors as as_rows_open. */
+int as_query_open(struct as_experiment *experiment, enum as_query query, struct as_rows **out,
+                  struct as_error *err);
 /* Opens the rows of a statement and binds `id` to ?1. */
-int as_query_open_of(struct assay_experiment *experiment, enum as_query query, int64_t id,
-                     struct assay_rows **out, struct assay_error *err);
-/* Calls `each` for every row, as assay_rows_each. */
-int as_query_each(struct assay_experiment *experiment, enum as_query query, int64_t id,
-                  int (*each)(void *context, struct assay_rows *row, struct assay_error *err),
-                  void *context, struct assay_error *err);
+int as_query_open_of(struct as_experiment *experiment, enum as_query query, int64_t id,
+                     struct as_rows **out, struct as_error *err);
+/* Calls `each` for every row, as as_rows_each. */
+int as_query_each(struct as_experiment *experiment, enum as_query query, int64_t id,
+                  int (*each)(void *context, struct as_rows *row, struct as_error *err),
+                  void *context, struct as_error *err);
 
 /* ---- Views ----------------------------------------------------------------------------------- */
 
@@ -71,8 +71,8 @@ void as_view_append_statement(const struct as_report_view *view, const struct as
 void as_view_append_paths(const struct as_report_view *view, const struct as_view_part *part,
                           struct as_str *sql);
 
-/* Opens a view without rows, for the names of its columns. Errors as assay_rows_open. */
-int as_view_open_columns(struct assay_experiment *experiment, const struct as_report_view *view,
-                         struct assay_rows **out, struct assay_error *err);
+/* Opens a view without rows, for the names of its columns. Errors as as_rows_open. */
+int as_view_open_columns(struct as_experiment *experiment, const struct as_report_view *view,
+                         struct as_rows **out, struct as_error *err);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/error.h"
 
 static int add_node(struct as_stack_tree *tree, uint32_t parent, uint32_t label, uint32_t *out,
-                    struct assay_error *err)
+                    struct as_error *err)
 {
     const uint64_t hash = as_hash_mix(as_hash_mix(3, parent), label);
     const struct as_stack_node node = {.parent = parent,
@@ -35,15 +35,15 @@ static int add_node(struct as_stack_tree *tree, uint32_t parent, uint32_t label,
 }
 
 static uint32_t group_of(const struct as_stacks *stacks, const struct as_stack_sample *sample,
-                         enum assay_export_by by)
+                         enum as_export_by by)
 {
-    return by == ASSAY_EXPORT_BY_THREAD    ? sample->thread
-           : by == ASSAY_EXPORT_BY_PROCESS ? stacks->thread.at[sample->thread].process
-                                           : 0;
+    return by == AS_EXPORT_BY_THREAD    ? sample->thread
+           : by == AS_EXPORT_BY_PROCESS ? stacks->thread.at[sample->thread].process
+                                        : 0;
 }
 
-int as_stack_tree_make(struct as_stacks *stacks, enum assay_export_by by, const uint32_t *label_of,
-                       struct as_stack_tree *tree, struct assay_error *err)
+int as_stack_tree_make(struct as_stacks *stacks, enum as_export_by by, const uint32_t *label_of,
+                       struct as_stack_tree *tree, struct as_error *err)
 {
     as_stack_list sites = {0};
     int rc = 0;
@@ -90,7 +90,7 @@ uint32_t as_stack_tree_next(const struct as_stack_tree *tree, uint32_t root, uin
 }
 
 int as_stack_tree_labels(const struct as_stack_tree *tree, uint32_t node, as_stack_list *labels,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     labels->n = 0;
     for (; tree->node.at[node].parent != AS_STACK_NONE; node = tree->node.at[node].parent)
@@ -105,13 +105,13 @@ int as_stack_tree_labels(const struct as_stack_tree *tree, uint32_t node, as_sta
     return 0;
 }
 
-void as_stack_group_name(const struct as_stacks *stacks, enum assay_export_by by, uint32_t group,
+void as_stack_group_name(const struct as_stacks *stacks, enum as_export_by by, uint32_t group,
                          struct as_str *out)
 {
-    const bool of_thread = by == ASSAY_EXPORT_BY_THREAD;
+    const bool of_thread = by == AS_EXPORT_BY_THREAD;
     const struct as_stack_thread *thread = of_thread ? &stacks->thread.at[group] : NULL;
 
-    if (by != ASSAY_EXPORT_BY_THREAD && by != ASSAY_EXPORT_BY_PROCESS) {
+    if (by != AS_EXPORT_BY_THREAD && by != AS_EXPORT_BY_PROCESS) {
         as_str_appendz(out, stacks->run.command ? stacks->run.command : "run");
         return;
     }

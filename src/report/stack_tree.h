@@ -25,8 +25,8 @@ struct as_stack_tree {
 
 /* Builds the trees. Groups are indices of as_stacks.process or .thread, or 0. as_stack_tree_release
  * releases the tree even after an error. Errors as of as_stacks_walk. */
-int as_stack_tree_make(struct as_stacks *stacks, enum assay_export_by by, const uint32_t *label_of,
-                       struct as_stack_tree *tree, struct assay_error *err);
+int as_stack_tree_make(struct as_stacks *stacks, enum as_export_by by, const uint32_t *label_of,
+                       struct as_stack_tree *tree, struct as_error *err);
 void as_stack_tree_release(struct as_stack_tree *tree);
 
 /* Returns the node after `node` in the tree under `root`, parents first; AS_STACK_NONE after the
@@ -35,10 +35,10 @@ uint32_t as_stack_tree_next(const struct as_stack_tree *tree, uint32_t root, uin
 
 /* Sets `labels` to the frames from the outermost to a node. Errors: NOMEM. */
 int as_stack_tree_labels(const struct as_stack_tree *tree, uint32_t node, as_stack_list *labels,
-                         struct assay_error *err);
+                         struct as_error *err);
 
 /* Appends the name of a group, such as "solver (rank 1, pid 4243, tid 4250)". */
-void as_stack_group_name(const struct as_stacks *stacks, enum assay_export_by by, uint32_t group,
+void as_stack_group_name(const struct as_stacks *stacks, enum as_export_by by, uint32_t group,
                          struct as_str *out);
 
 #endif

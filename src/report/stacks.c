@@ -12,7 +12,7 @@
 
 struct stack_reading {
     struct as_stacks *stacks;
-    struct assay_rows *rows;
+    struct as_rows *rows;
     struct as_str text;
     bool failed; /* no memory */
 };
@@ -52,7 +52,7 @@ static const char *kept_text(struct stack_reading *in)
 
 static const char *text_of_row(struct stack_reading *in, int column)
 {
-    const char *z = assay_rows_text(in->rows, column);
+    const char *z = as_rows_text(in->rows, column);
 
     if (!z || !*z)
         return NULL;
@@ -65,16 +65,15 @@ static const char *text_of_row(struct stack_reading *in, int column)
 
 static int64_t integer_or(struct stack_reading *in, int column, int64_t unknown)
 {
-    return assay_rows_kind(in->rows, column) == ASSAY_CELL_NULL
-               ? unknown
-               : assay_rows_integer(in->rows, column);
+    return as_rows_kind(in->rows, column) == AS_SQL_CELL_NULL ? unknown
+                                                              : as_rows_integer(in->rows, column);
 }
 
 /* Returns the index of the object with the id in a column; `none` for NULL or an unknown id. */
 static uint32_t place(struct stack_reading *in, int column, const struct as_map_u64 *map,
                       uint32_t none)
 {
-    const uint32_t at = as_map_u64_get(map, (uint64_t)assay_rows_integer(in->rows, column));
+    const uint32_t at = as_map_u64_get(map, (uint64_t)as_rows_integer(in->rows, column));
 
     return at == AS_MAP_NONE ? none : at;
 }
@@ -82,7 +81,7 @@ static uint32_t place(struct stack_reading *in, int column, const struct as_map_
 /* Maps the id in column 0 to the last element of a list. */
 static void name_last(struct stack_reading *in, struct as_map_u64 *map, size_t n)
 {
-    const uint64_t id = (uint64_t)assay_rows_integer(in->rows, 0);
+    const uint64_t id = (uint64_t)as_rows_integer(in->rows, 0);
 
     in->failed |= !n || as_map_u64_put(map, id, (uint32_t)(n - 1)) < 0;
 }
@@ -142,7 +141,7 @@ static const char thread_sql[] =
 
 static void read_stack_module(struct stack_reading *in)
 {
-    const char *kind = assay_rows_text(in->rows, 4);
+    const char *kind = as_rows_text(in->rows, 4);
 
     PUSH(in, module,
          (struct as_stack_module){.path = text_of_row(in, 1),
@@ -254,24 +253,24 @@ static const char inlining_sql[] =
 
 /* ---- All of it ----------------------------------------------------------------------------- */
 
-static int each_stack_row(struct as_stacks *stacks, struct assay_experiment *experiment,
+static int each_stack_row(struct as_stacks *stacks, struct as_experiment *experiment,
                           const char *sql, bool blocked, void (*take)(struct stack_reading *),
-                          struct assay_error *err)
+                          struct as_error *err)
 {
     struct stack_reading in = {.stacks = stacks};
     int rc;
 
-    AS_TRY(assay_rows_open(experiment, sql, &in.rows, err));
-    assay_rows_bind_integer(in.rows, 1, stacks->run.run_id);
-    assay_rows_bind_integer(in.rows, 2, blocked ? ASSAY_SAMPLE_BLOCKED : ASSAY_SAMPLE_RUNNING);
-    while ((rc = assay_rows_next(in.rows, err)) > 0) {
+    AS_TRY(as_rows_open(experiment, sql, &in.rows, err));
+    as_rows_bind_integer(in.rows, 1, stacks->run.run_id);
+    as_rows_bind_integer(in.rows, 2, blocked ? AS_SAMPLE_BLOCKED : AS_SAMPLE_RUNNING);
+    while ((rc = as_rows_next(in.rows, err)) > 0) {
         take(&in);
         if (in.failed) {
             rc = as_error_nomem(err, "the call stacks");
             break;
         }
     }
-    assay_rows_close(&in.rows);
+    as_rows_close(&in.rows);
     as_str_fini(&in.text);
     return rc;
 }
@@ -285,7 +284,7 @@ static void link_parents(struct as_stacks *stacks)
         it->parent = as_map_u64_get(&stacks->inlining_of, (uint64_t)it->parent_id);
 }
 
-static int begin_stacks(struct as_stacks *stacks, struct assay_error *err)
+static int begin_stacks(struct as_stacks *stacks, struct as_error *err)
 {
     struct as_map_u64 *const maps[] = {
         &stacks->module_of, &stacks->function_of, &stacks->process_of, &stacks->thread_of,
@@ -301,8 +300,8 @@ static int begin_stacks(struct as_stacks *stacks, struct assay_error *err)
     return 0;
 }
 
-int as_stacks_read(struct assay_experiment *experiment, int64_t run_id, bool blocked,
-                   struct as_stacks *stacks, struct assay_error *err)
+int as_stacks_read(struct as_experiment *experiment, int64_t run_id, bool blocked,
+                   struct as_stacks *stacks, struct as_error *err)
 {
     const struct {
         const char *sql;
@@ -352,7 +351,7 @@ void as_stacks_release(struct as_stacks *stacks)
 
 /* Adds a line. A function without a known file gets the file of its lines. */
 static int add_stack_line(struct as_stacks *stacks, uint32_t function, const char *file,
-                          int64_t line, struct assay_error *err)
+                          int64_t line, struct as_error *err)
 {
     assert(function < stacks->function.n);
     struct as_stack_function *it = &stacks->function.at[function];
@@ -377,7 +376,7 @@ static void reverse(struct as_stack_line *line, size_t n)
 }
 
 static int add_lines(struct as_stacks *stacks, uint32_t function,
-                     const struct as_stack_location *location, struct assay_error *err)
+                     const struct as_stack_location *location, struct as_error *err)
 {
     const size_t first = stacks->line.n;
     const char *file = location ? location->file : NULL;
@@ -388,7 +387,7 @@ static int add_lines(struct as_stacks *stacks, uint32_t function,
         const struct as_stack_inlining *it = &stacks->inlining.at[at];
 
         if (guard > stacks->inlining.n)
-            return as_error_set(err, ASSAY_ERR_CORRUPT,
+            return as_error_set(err, AS_ERR_CORRUPT,
                                 "inlined functions stand in a circle; the experiment is damaged");
         AS_TRY(add_stack_line(stacks, it->function, file, line, err));
         file = it->call_file;
@@ -403,7 +402,7 @@ static int add_lines(struct as_stacks *stacks, uint32_t function,
 /* Finds or adds the site of a function and a location (or AS_STACK_NONE). Its outermost line is
  * that of the function. */
 static int site_of(struct as_stacks *stacks, uint32_t function, uint32_t location, uint32_t *out,
-                   struct assay_error *err)
+                   struct as_error *err)
 {
     const struct as_stack_location *at =
         location == AS_STACK_NONE ? NULL : &stacks->location.at[location];
@@ -429,7 +428,7 @@ static int site_of(struct as_stacks *stacks, uint32_t function, uint32_t locatio
 }
 
 int as_stacks_walk(struct as_stacks *stacks, const struct as_stack_sample *sample,
-                   as_stack_list *sites, struct assay_error *err)
+                   as_stack_list *sites, struct as_error *err)
 {
     uint32_t at = sample->path, site = AS_STACK_NONE;
 
@@ -439,7 +438,7 @@ int as_stacks_walk(struct as_stacks *stacks, const struct as_stack_sample *sampl
         const uint32_t parent = path->parent;
 
         if (sites->n > stacks->path.n)
-            return as_error_set(err, ASSAY_ERR_CORRUPT,
+            return as_error_set(err, AS_ERR_CORRUPT,
                                 "call path %lld leads back to itself; the experiment is damaged",
                                 (long long)path->id);
         if (site == AS_STACK_NONE)

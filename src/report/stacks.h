@@ -113,13 +113,13 @@ typedef AS_VEC(uint32_t) as_stack_list;
 
 /* Reads the running samples of a run, or with `blocked` the waiting ones. as_stacks_release
  * releases them even after an error. Errors: NOT_FOUND (no such run), NOMEM, those of reading. */
-int as_stacks_read(struct assay_experiment *experiment, int64_t run_id, bool blocked,
-                   struct as_stacks *stacks, struct assay_error *err);
+int as_stacks_read(struct as_experiment *experiment, int64_t run_id, bool blocked,
+                   struct as_stacks *stacks, struct as_error *err);
 void as_stacks_release(struct as_stacks *stacks);
 
 /* Sets `sites` to the sites of a sample, innermost first. Errors: CORRUPT (a cycle of call paths),
  * NOMEM. */
 int as_stacks_walk(struct as_stacks *stacks, const struct as_stack_sample *sample,
-                   as_stack_list *sites, struct assay_error *err);
+                   as_stack_list *sites, struct as_error *err);
 
 #endif

@@ -17,9 +17,9 @@
 #define TEXT_COLUMNS 100
 
 struct report {
-    struct assay_experiment *experiment;
+    struct as_experiment *experiment;
     int64_t run_id;
-    const struct assay_report_data_options *options;
+    const struct as_report_data_options *options;
 };
 
 static bool has_no_inline(const struct report *report)
@@ -29,7 +29,7 @@ static bool has_no_inline(const struct report *report)
 
 /* Writes complete content to `out`. */
 typedef int (*writer)(const struct report *report, const void *what, struct as_out *out,
-                      struct assay_error *err);
+                      struct as_error *err);
 
 /* ---- Files -------------------------------------------------------------------------------- */
 
@@ -43,14 +43,14 @@ static bool is_inside(const struct report *report, const char *path)
 
     as_str_append(&directory, slash ? path : "./", slash ? (size_t)(slash - path) + 1 : 2);
     is_same = stat(as_str_z(&directory), &here) == 0 &&
-              stat(assay_experiment_path(report->experiment), &experiment) == 0 &&
+              stat(as_experiment_path(report->experiment), &experiment) == 0 &&
               here.st_dev == experiment.st_dev && here.st_ino == experiment.st_ino;
     as_str_fini(&directory);
     return is_same;
 }
 
 static int fill_file(const struct report *report, writer write_it, const void *what, int fd,
-                     const char *path, struct assay_error *err)
+                     const char *path, struct as_error *err)
 {
     struct as_out out;
     int rc;
@@ -64,7 +64,7 @@ static int fill_file(const struct report *report, writer write_it, const void *w
 }
 
 static int write_file(const struct report *report, writer write_it, const void *what,
-                      const char *path, bool foreign, struct assay_error *err)
+                      const char *path, bool foreign, struct as_error *err)
 {
     const unsigned bits = AS_OUTFILE_REPLACE | (foreign ? AS_OUTFILE_FOREIGN : 0);
     struct as_outfile file;
@@ -76,27 +76,27 @@ static int write_file(const struct report *report, writer write_it, const void *
 /* ---- Formats ------------------------------------------------------------------------------ */
 
 static int write_html(const struct report *report, const void *what, struct as_out *out,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
     (void)what;
     return as_report_html(report->experiment, report->run_id, report->options, out, err);
 }
 
 static int write_json(const struct report *report, const void *what, struct as_out *out,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
     (void)what;
-    return assay_report_data(report->experiment, report->run_id, report->options, out, err);
+    return as_report_data(report->experiment, report->run_id, report->options, out, err);
 }
 
 static int write_text(const struct report *report, const void *what, struct as_out *out,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
-    const struct assay_report_text_options options = {
+    const struct as_report_text_options options = {
         .width = TEXT_COLUMNS, .utf8 = true, .no_inline = has_no_inline(report)};
 
     (void)what;
-    return assay_report_profile(report->experiment, report->run_id, &options, out, err);
+    return as_report_profile(report->experiment, report->run_id, &options, out, err);
 }
 
 static void csv_cell(struct as_csv *csv, const struct as_grid_column *column, size_t row)
@@ -112,7 +112,7 @@ static void csv_cell(struct as_csv *csv, const struct as_grid_column *column, si
 }
 
 static int write_view(const struct report *report, const void *what, struct as_out *out,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
     const struct as_grid *grid = what;
     struct as_csv csv;
@@ -132,7 +132,7 @@ static int write_view(const struct report *report, const void *what, struct as_o
 }
 
 static int write_view_file(const struct report *report, const struct as_report_view *view,
-                           const char *directory, struct assay_error *err)
+                           const char *directory, struct as_error *err)
 {
     const struct as_report_view shown = as_report_view_as(view, has_no_inline(report));
     struct as_str path = {0};
@@ -150,7 +150,7 @@ static int write_view_file(const struct report *report, const struct as_report_v
 
 /* Creates or finds the directory. In an experiment it must not be a link. */
 static int make_report_directory(const struct report *report, const char *directory,
-                                 struct assay_error *err)
+                                 struct as_error *err)
 {
     const int no_link = is_inside(report, directory) ? O_NOFOLLOW : 0;
     int fd;
@@ -164,7 +164,7 @@ static int make_report_directory(const struct report *report, const char *direct
     return 0;
 }
 
-static int write_views(const struct report *report, const char *directory, struct assay_error *err)
+static int write_views(const struct report *report, const char *directory, struct as_error *err)
 {
     AS_TRY(make_report_directory(report, directory, err));
     for (size_t i = 0; i < as_report_view_n; i++)
@@ -175,15 +175,14 @@ static int write_views(const struct report *report, const char *directory, struc
 
 /* ---- Workbooks ---------------------------------------------------------------------------- */
 
-static int no_workbook(const char *path, struct assay_error *err)
+static int no_workbook(const char *path, struct as_error *err)
 {
-    return as_error_set(err, ASSAY_ERR_UNSUPPORTED, "%s: a workbook needs a file; use --output",
-                        path);
+    return as_error_set(err, AS_ERR_UNSUPPORTED, "%s: a workbook needs a file; use --output", path);
 }
 
 /* Writes a workbook. The library writes by name, so the file is created here with the right owner
  * and mode. */
-static int write_workbook(const struct report *report, const char *path, struct assay_error *err)
+static int write_workbook(const struct report *report, const char *path, struct as_error *err)
 {
     const unsigned place = is_inside(report, path) ? AS_OUTFILE_FOREIGN : 0;
     struct as_outfile file;
@@ -200,45 +199,43 @@ static int write_workbook(const struct report *report, const char *path, struct 
 /* ---- The report --------------------------------------------------------------------------- */
 
 /* Returns the writer of a format, or NULL if the format is not a single stream. */
-static writer writer_of(enum assay_report_format format)
+static writer writer_of(enum as_report_format format)
 {
     switch (format) {
-    case ASSAY_REPORT_HTML:
+    case AS_REPORT_HTML:
         return write_html;
-    case ASSAY_REPORT_JSON:
+    case AS_REPORT_JSON:
         return write_json;
-    case ASSAY_REPORT_TEXT:
+    case AS_REPORT_TEXT:
         return write_text;
-    case ASSAY_REPORT_CSV:
-    case ASSAY_REPORT_XLSX:
+    case AS_REPORT_CSV:
+    case AS_REPORT_XLSX:
         break;
     }
     return NULL;
 }
 
-int assay_report_stream(struct assay_experiment *experiment, int64_t run_id,
-                        enum assay_report_format format,
-                        const struct assay_report_data_options *options, struct as_out *out,
-                        struct assay_error *err)
+int as_report_stream(struct as_experiment *experiment, int64_t run_id, enum as_report_format format,
+                     const struct as_report_data_options *options, struct as_out *out,
+                     struct as_error *err)
 {
     struct report report = {experiment, run_id, options};
     const writer write_it = writer_of(format);
     int64_t run_n;
 
     AS_TRY(as_report_run(experiment, run_id, &report.run_id, &run_n, err));
-    if (format == ASSAY_REPORT_XLSX)
+    if (format == AS_REPORT_XLSX)
         return no_workbook(out->name, err);
     if (!write_it)
-        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+        return as_error_set(err, AS_ERR_UNSUPPORTED,
                             "%s: CSV writes one file per view; use --output with a directory",
                             out->name);
     return write_it(&report, NULL, out, err);
 }
 
-int assay_report_write(struct assay_experiment *experiment, int64_t run_id,
-                       enum assay_report_format format,
-                       const struct assay_report_data_options *options, const char *path,
-                       struct assay_error *err)
+int as_report_write(struct as_experiment *experiment, int64_t run_id, enum as_report_format format,
+                    const struct as_report_data_options *options, const char *path,
+                    struct as_error *err)
 {
     struct report report = {experiment, run_id, options};
     const writer write_it = writer_of(format);
@@ -247,6 +244,6 @@ int assay_report_write(struct assay_experiment *experiment, int64_t run_id,
     AS_TRY(as_report_run(experiment, run_id, &report.run_id, &run_n, err));
     if (write_it)
         return write_file(&report, write_it, NULL, path, is_inside(&report, path), err);
-    return format == ASSAY_REPORT_CSV ? write_views(&report, path, err)
-                                      : write_workbook(&report, path, err);
+    return format == AS_REPORT_CSV ? write_views(&report, path, err)
+                                   : write_workbook(&report, path, err);
 }

@@ -257,8 +257,8 @@ static void write_view_sheet(struct book *book, struct as_grid *grid)
     write_sheet_rows(book, grid, sheet);
 }
 
-static int write_view_sheets(struct book *book, struct assay_experiment *experiment, int64_t run_id,
-                             bool no_inline, struct assay_error *err)
+static int write_view_sheets(struct book *book, struct as_experiment *experiment, int64_t run_id,
+                             bool no_inline, struct as_error *err)
 {
     for (size_t i = 0; i < as_report_view_n && !book->failed; i++) {
         const struct as_report_view view = as_report_view_as(&as_report_views[i], no_inline);
@@ -332,37 +332,37 @@ static enum shade shade_of(const char *word)
     return PLAIN;
 }
 
-static int column_of(const struct assay_rows *rows, const char *name)
+static int column_of(const struct as_rows *rows, const char *name)
 {
-    for (int i = 0; name && i < assay_rows_column_n(rows); i++)
-        if (strcmp(assay_rows_column(rows, i), name) == 0)
+    for (int i = 0; name && i < as_rows_column_n(rows); i++)
+        if (strcmp(as_rows_column(rows, i), name) == 0)
             return i;
     return -1;
 }
 
-static void write_part_row(struct book *book, const struct xlsx_part *part, struct assay_rows *rows,
+static void write_part_row(struct book *book, const struct xlsx_part *part, struct as_rows *rows,
                            lxw_worksheet *sheet, lxw_row_t row)
 {
     const int by = column_of(rows, part->shade);
-    const enum shade shade = by < 0 ? PLAIN : shade_of(assay_rows_text(rows, by));
+    const enum shade shade = by < 0 ? PLAIN : shade_of(as_rows_text(rows, by));
 
     for (size_t i = 0; i < 8 && part->column[i][0]; i++) {
         const int at = column_of(rows, part->column[i][1]);
         const enum shade own = at == by ? shade : PLAIN;
 
-        switch (assay_rows_kind(rows, at)) {
-        case ASSAY_CELL_INTEGER:
-        case ASSAY_CELL_REAL:
-            write_sheet_number(book, sheet, row, (lxw_col_t)i, assay_rows_real(rows, at),
-                               assay_rows_kind(rows, at) == ASSAY_CELL_REAL ? book->number[own][3]
-                                                                            : book->number[own][0]);
+        switch (as_rows_kind(rows, at)) {
+        case AS_SQL_CELL_INTEGER:
+        case AS_SQL_CELL_REAL:
+            write_sheet_number(book, sheet, row, (lxw_col_t)i, as_rows_real(rows, at),
+                               as_rows_kind(rows, at) == AS_SQL_CELL_REAL ? book->number[own][3]
+                                                                          : book->number[own][0]);
             break;
-        case ASSAY_CELL_TEXT:
-            write_sheet_text(book, sheet, row, (lxw_col_t)i, assay_rows_text(rows, at),
+        case AS_SQL_CELL_TEXT:
+            write_sheet_text(book, sheet, row, (lxw_col_t)i, as_rows_text(rows, at),
                              book->text[own]);
             break;
-        case ASSAY_CELL_NULL:
-        case ASSAY_CELL_BLOB:
+        case AS_SQL_CELL_NULL:
+        case AS_SQL_CELL_BLOB:
             break;
         }
     }
@@ -370,16 +370,16 @@ static void write_part_row(struct book *book, const struct xlsx_part *part, stru
 
 /* Writes a part at `*row` and moves `*row` behind it. Writes nothing without rows. */
 static int write_summary_part(struct book *book, const struct xlsx_part *part,
-                              struct assay_experiment *experiment, int64_t run_id,
-                              lxw_worksheet *sheet, lxw_row_t *row, struct assay_error *err)
+                              struct as_experiment *experiment, int64_t run_id,
+                              lxw_worksheet *sheet, lxw_row_t *row, struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     bool is_first = true;
     int more;
 
-    AS_TRY(assay_rows_open(experiment, part->sql, &rows, err));
-    assay_rows_bind_integer(rows, 1, run_id);
-    while ((more = assay_rows_next(rows, err)) > 0 && *row < LXW_ROW_MAX) {
+    AS_TRY(as_rows_open(experiment, part->sql, &rows, err));
+    as_rows_bind_integer(rows, 1, run_id);
+    while ((more = as_rows_next(rows, err)) > 0 && *row < LXW_ROW_MAX) {
         if (is_first) {
             write_sheet_text(book, sheet, (*row)++, 0, part->title, book->title);
             for (size_t i = 0; i < 8 && part->column[i][0]; i++)
@@ -391,12 +391,12 @@ static int write_summary_part(struct book *book, const struct xlsx_part *part,
     }
     if (!is_first)
         write_sheet_text(book, sheet, (*row)++, 0, " ", NULL);
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return more < 0 ? more : 0;
 }
 
-static int write_summary_sheet(struct book *book, struct assay_experiment *experiment,
-                               int64_t run_id, struct assay_error *err)
+static int write_summary_sheet(struct book *book, struct as_experiment *experiment, int64_t run_id,
+                               struct as_error *err)
 {
     static const double width[] = {48, 12, 10, 12, 14, 14, 14, 80};
     lxw_worksheet *sheet = add_sheet(book, "Summary");
@@ -443,22 +443,22 @@ static lxw_error close_quietly(lxw_workbook *workbook)
     return code;
 }
 
-static int close_book(struct book *book, const char *name, struct assay_error *err)
+static int close_book(struct book *book, const char *name, struct as_error *err)
 {
     const lxw_error code = close_quietly(book->workbook);
 
     if (code == LXW_ERROR_MEMORY_MALLOC_FAILED)
         return as_error_nomem(err, name);
     if (code != LXW_NO_ERROR)
-        return as_error_set(err, ASSAY_ERR_IO,
+        return as_error_set(err, AS_ERR_IO,
                             "%s: cannot be written: %s; free some space or use another place with "
                             "'assay report --output'",
                             name, errno ? strerror(errno) : lxw_strerror(code));
     return 0;
 }
 
-static int fill_book(struct book *book, struct assay_experiment *experiment, int64_t run_id,
-                     bool no_inline, struct assay_error *err)
+static int fill_book(struct book *book, struct as_experiment *experiment, int64_t run_id,
+                     bool no_inline, struct as_error *err)
 {
     make_formats(book);
     AS_TRY(write_summary_sheet(book, experiment, run_id, err));
@@ -466,8 +466,8 @@ static int fill_book(struct book *book, struct assay_experiment *experiment, int
     return book->failed ? as_error_nomem(err, "the workbook") : 0;
 }
 
-int as_report_xlsx(struct assay_experiment *experiment, int64_t run_id, bool no_inline,
-                   const char *path, const char *name, struct assay_error *err)
+int as_report_xlsx(struct as_experiment *experiment, int64_t run_id, bool no_inline,
+                   const char *path, const char *name, struct as_error *err)
 {
     const char *slash = strrchr(path, '/');
     struct as_str directory = {0};

@@ -152,7 +152,7 @@ static bool check_all(struct zip *zip, const size_t *row_n, size_t sheet_n)
 }
 
 int as_xlsx_verify(const char *path, const char *name, const size_t *row_n, size_t sheet_n,
-                   struct assay_error *err)
+                   struct as_error *err)
 {
     struct zip *zip = as_calloc(1, sizeof *zip);
     bool is_whole;
@@ -166,7 +166,7 @@ int as_xlsx_verify(const char *path, const char *name, const size_t *row_n, size
     as_free(zip);
     if (is_whole)
         return 0;
-    return as_error_set(err, ASSAY_ERR_IO,
+    return as_error_set(err, AS_ERR_IO,
                         "%s: cannot be written: the disk is full or the file size limit was "
                         "reached; free some space or use another place with 'assay report "
                         "--output'",

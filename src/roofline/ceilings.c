@@ -10,7 +10,7 @@
 
 static const char *const level_words[] = {
 #define ROOF_LEVEL_WORD(name, word, metric) word,
-    ASSAY_ROOF_LEVEL_LIST(ROOF_LEVEL_WORD)
+    AS_ROOF_LEVEL_LIST(ROOF_LEVEL_WORD)
 #undef ROOF_LEVEL_WORD
 };
 
@@ -30,22 +30,22 @@ static const char *const operation_words[] = {"add", "fma"};
 static const char *const number_words[] = {"f64", "f32"};
 static const char *const width_words[] = {"scalar", "sse", "avx2", "avx512"};
 
-const char *assay_roof_level_word(unsigned level)
+const char *as_roof_level_word(unsigned level)
 {
-    return level < ASSAY_ROOF_LEVELS ? level_words[level] : "?";
+    return level < AS_ROOF_LEVELS ? level_words[level] : "?";
 }
 
-const char *assay_roof_vector_word(unsigned vector)
+const char *as_roof_vector_word(unsigned vector)
 {
     static const char *const word[] = {"no flops", "scalar", "part", "full"};
     return vector < sizeof word / sizeof *word ? word[vector] : "?";
 }
 
-const char *assay_roof_mark_word(unsigned bit)
+const char *as_roof_mark_word(unsigned bit)
 {
     static const char *const word[] = {
 #define ROOF_MARK_WORD(name, bit, word) [bit] = word,
-        ASSAY_ROOF_MARK_LIST(ROOF_MARK_WORD)
+        AS_ROOF_MARK_LIST(ROOF_MARK_WORD)
 #undef ROOF_MARK_WORD
     };
     return bit < sizeof word / sizeof *word ? word[bit] : NULL;
@@ -224,7 +224,7 @@ double as_ceilings_traffic(const struct as_ceilings *ceilings, unsigned level, d
 {
     unsigned stream = AS_ROOF_STREAM_READ;
     const double value = nearest_stream(ceilings, level, stored, core_n, &stream);
-    return level == ASSAY_ROOF_L1 ? value : value * (1 + stored_of[stream]);
+    return level == AS_ROOF_L1 ? value : value * (1 + stored_of[stream]);
 }
 
 double as_ceilings_fastest(const struct as_ceilings *ceilings, unsigned level, double core_n)
@@ -239,7 +239,7 @@ bool as_ceilings_know_small(const struct as_ceilings *ceilings)
 {
     bool knows = false;
     for (size_t i = 0; i < ceilings->scope_n; i++)
-        knows |= ceilings->scope[i].small[ASSAY_ROOF_MEMORY][AS_ROOF_STREAM_TRIAD] > 0;
+        knows |= ceilings->scope[i].small[AS_ROOF_MEMORY][AS_ROOF_STREAM_TRIAD] > 0;
     return knows;
 }
 
@@ -282,8 +282,7 @@ static double highest_peak(const struct as_ceilings *ceilings, double single, do
 
 /* ---- Roofs --------------------------------------------------------------------------------- */
 
-static void name_peak(struct assay_roof *roof, unsigned operation, unsigned width,
-                      const char *number)
+static void name_peak(struct as_roof *roof, unsigned operation, unsigned width, const char *number)
 {
     snprintf(roof->name, sizeof roof->name, "%s %s%s%s", operation == AS_ROOF_FMA ? "FMA" : "add",
              number, *number ? " " : "", width_words[width]);
@@ -291,52 +290,52 @@ static void name_peak(struct assay_roof *roof, unsigned operation, unsigned widt
 
 /* Adds the peaks of a type. `number` is its name, or "" if all flops of a point have one mix. */
 static size_t add_peak_roofs(const struct as_ceilings *ceilings, double single, const char *number,
-                             double core_n, unsigned narrowest, struct assay_roof *roof, size_t n)
+                             double core_n, unsigned narrowest, struct as_roof *roof, size_t n)
 {
     for (unsigned width = narrowest; width < AS_ROOF_WIDTHS; width++)
         for (unsigned operation = 0; operation < AS_ROOF_OPERATIONS; operation++) {
             const double value = as_ceilings_peak(ceilings, operation, width, single, core_n);
-            if (value <= 0 || n == ASSAY_ROOFS_MAX)
+            if (value <= 0 || n == AS_ROOFS_MAX)
                 continue;
-            roof[n] = (struct assay_roof){.value = value};
+            roof[n] = (struct as_roof){.value = value};
             name_peak(&roof[n++], operation, width, number);
         }
     return n;
 }
 
 static size_t add_bandwidth_roofs(const struct as_ceilings *ceilings, double stored, double core_n,
-                                  struct assay_roof *roof, size_t n)
+                                  struct as_roof *roof, size_t n)
 {
-    for (unsigned level = 0; level < ASSAY_ROOF_LEVELS; level++) {
+    for (unsigned level = 0; level < AS_ROOF_LEVELS; level++) {
         const double value = stored < 0 ? as_ceilings_fastest(ceilings, level, core_n)
                                         : as_ceilings_bandwidth(ceilings, level, stored, core_n);
-        if (value <= 0 || n == ASSAY_ROOFS_MAX)
+        if (value <= 0 || n == AS_ROOFS_MAX)
             continue;
-        roof[n] = (struct assay_roof){.value = value, .is_bandwidth = true};
-        snprintf(roof[n++].name, ASSAY_ROOF_NAME_B, "%s", level_words[level]);
+        roof[n] = (struct as_roof){.value = value, .is_bandwidth = true};
+        snprintf(roof[n++].name, AS_ROOF_NAME_B, "%s", level_words[level]);
     }
     return n;
 }
 
 /* Adds the roofs that huge pages would raise by 5 % or more. */
 static size_t add_huge_roofs(const struct as_ceilings *ceilings, double core_n,
-                             struct assay_roof *roof, size_t n)
+                             struct as_roof *roof, size_t n)
 {
     struct as_ceilings huge = *ceilings;
     huge.has_pages = false;
-    for (unsigned level = ASSAY_ROOF_L2; level < ASSAY_ROOF_LEVELS; level++) {
+    for (unsigned level = AS_ROOF_L2; level < AS_ROOF_LEVELS; level++) {
         const double value = as_ceilings_fastest(&huge, level, core_n);
         if (value <= 0 || value < 1.05 * as_ceilings_fastest(ceilings, level, core_n) ||
-            n == ASSAY_ROOFS_MAX)
+            n == AS_ROOFS_MAX)
             continue;
-        roof[n] = (struct assay_roof){.value = value, .is_bandwidth = true, .is_huge = true};
-        snprintf(roof[n++].name, ASSAY_ROOF_NAME_B, "%s on huge pages", level_words[level]);
+        roof[n] = (struct as_roof){.value = value, .is_bandwidth = true, .is_huge = true};
+        snprintf(roof[n++].name, AS_ROOF_NAME_B, "%s on huge pages", level_words[level]);
     }
     return n;
 }
 
 size_t as_ceilings_roofs(const struct as_ceilings *ceilings, double core_n,
-                         struct assay_roof roof[ASSAY_ROOFS_MAX])
+                         struct as_roof roof[AS_ROOFS_MAX])
 {
     size_t n = add_bandwidth_roofs(ceilings, -1, core_n, roof, 0);
     n = add_huge_roofs(ceilings, core_n, roof, n);
@@ -347,39 +346,39 @@ size_t as_ceilings_roofs(const struct as_ceilings *ceilings, double core_n,
 /* ---- Points -------------------------------------------------------------------------------- */
 
 /* Returns the rate that a roof allows a point, in flop/s, or in B/s for a point without flops. */
-static double allowed_by(const struct assay_roof *roof, const struct assay_roof_point *point)
+static double allowed_by(const struct as_roof *roof, const struct as_roof_point *point)
 {
     return roof->is_bandwidth && point->flops > 0 ? roof->value * point->intensity : roof->value;
 }
 
 /* Returns the rate that a level allows by its traffic, and sets `roof`. Returns INFINITY without
  * traffic or a figure. */
-static double level_allows(const struct as_ceilings *ceilings, const struct assay_roof_point *point,
-                           unsigned level, double stored, struct assay_roof *roof)
+static double level_allows(const struct as_ceilings *ceilings, const struct as_roof_point *point,
+                           unsigned level, double stored, struct as_roof *roof)
 {
     const double bytes = point->level_b[level];
     const double value = as_ceilings_traffic(ceilings, level, stored, point->core_n);
     if (!(bytes > 0) || value <= 0)
         return INFINITY;
-    *roof = (struct assay_roof){.value = value, .is_bandwidth = true};
+    *roof = (struct as_roof){.value = value, .is_bandwidth = true};
     snprintf(roof->name, sizeof roof->name, "%s", level_words[level]);
     return point->flops > 0 ? value * point->flops / bytes
-                            : value * point->level_b[ASSAY_ROOF_L1] / bytes;
+                            : value * point->level_b[AS_ROOF_L1] / bytes;
 }
 
-static bool knows_levels(const struct assay_roof_point *point)
+static bool knows_levels(const struct as_roof_point *point)
 {
-    for (unsigned level = ASSAY_ROOF_L1 + 1; level < ASSAY_ROOF_LEVELS; level++)
+    for (unsigned level = AS_ROOF_L1 + 1; level < AS_ROOF_LEVELS; level++)
         if (!isnan(point->level_b[level]))
             return true;
     return false;
 }
 
 /* Returns the lowest rate that the levels and the highest peak allow, and sets `limit`. */
-static double lowest_bound(const struct as_ceilings *ceilings, const struct assay_roof_point *point,
-                           double stored, struct assay_roof *limit)
+static double lowest_bound(const struct as_ceilings *ceilings, const struct as_roof_point *point,
+                           double stored, struct as_roof *limit)
 {
-    struct assay_roof roof[ASSAY_ROOFS_MAX], at_level;
+    struct as_roof roof[AS_ROOFS_MAX], at_level;
     double lowest = INFINITY;
     const size_t n = point->flops > 0 ? add_peak_roofs(ceilings, point->single_share, "",
                                                        point->core_n, 0, roof, 0)
@@ -389,7 +388,7 @@ static double lowest_bound(const struct as_ceilings *ceilings, const struct assa
             lowest = roof[i].value;
             *limit = roof[i];
         }
-    for (unsigned level = 0; level < ASSAY_ROOF_LEVELS; level++) {
+    for (unsigned level = 0; level < AS_ROOF_LEVELS; level++) {
         const double allows = level_allows(ceilings, point, level, stored, &at_level);
         if (allows < lowest) {
             lowest = allows;
@@ -400,18 +399,18 @@ static double lowest_bound(const struct as_ceilings *ceilings, const struct assa
 }
 
 /* Returns the lowest roof at or above the reached rate, or INFINITY if there is none. */
-static double next_above(const struct as_ceilings *ceilings, const struct assay_roof_point *point,
-                         double stored, double reached, struct assay_roof *next)
+static double next_above(const struct as_ceilings *ceilings, const struct as_roof_point *point,
+                         double stored, double reached, struct as_roof *next)
 {
-    struct assay_roof roof[ASSAY_ROOFS_MAX];
+    struct as_roof roof[AS_ROOFS_MAX];
     size_t n = 0;
     double found = INFINITY;
-    if (point->level_b[ASSAY_ROOF_L1] > 0)
+    if (point->level_b[AS_ROOF_L1] > 0)
         n = add_bandwidth_roofs(ceilings, stored, point->core_n, roof, n);
     if (point->flops > 0) /* scalar peaks do not limit vector code */
-        n = add_peak_roofs(
-            ceilings, point->single_share, "", point->core_n,
-            point->vector == ASSAY_ROOF_FULL ? AS_ROOF_WIDTH_SSE : AS_ROOF_WIDTH_SCALAR, roof, n);
+        n = add_peak_roofs(ceilings, point->single_share, "", point->core_n,
+                           point->vector == AS_ROOF_FULL ? AS_ROOF_WIDTH_SSE : AS_ROOF_WIDTH_SCALAR,
+                           roof, n);
     for (size_t i = 0; i < n; i++) {
         const double allows = allowed_by(&roof[i], point);
         if (allows >= reached && allows < found) {
@@ -424,10 +423,10 @@ static double next_above(const struct as_ceilings *ceilings, const struct assay_
 
 /* Returns the max rate at the intensity of a point, by the fastest stream of L1 and the highest
  * peak. */
-static double top_of(const struct as_ceilings *ceilings, const struct assay_roof_point *point)
+static double top_of(const struct as_ceilings *ceilings, const struct as_roof_point *point)
 {
     const double peak = highest_peak(ceilings, point->single_share, point->core_n);
-    const double l1 = as_ceilings_fastest(ceilings, ASSAY_ROOF_L1, point->core_n);
+    const double l1 = as_ceilings_fastest(ceilings, AS_ROOF_L1, point->core_n);
     const double slope =
         point->flops > 0 ? (isnan(point->intensity) ? 0 : l1 * point->intensity) : l1;
     if (point->flops <= 0)
@@ -435,12 +434,12 @@ static double top_of(const struct as_ceilings *ceilings, const struct assay_roof
     return peak <= 0 ? slope : slope <= 0 || peak < slope ? peak : slope;
 }
 
-void as_ceilings_judge(const struct as_ceilings *ceilings, struct assay_roof_point *point)
+void as_ceilings_judge(const struct as_ceilings *ceilings, struct as_roof_point *point)
 {
-    const double bytes = point->level_b[ASSAY_ROOF_L1];
+    const double bytes = point->level_b[AS_ROOF_L1];
     const double stored = bytes > 0 ? point->store_b / bytes : 0;
     const double reached = point->flops > 0 ? point->flop_s : point->byte_s;
-    struct assay_roof limit = {0};
+    struct as_roof limit = {0};
     const double top = top_of(ceilings, point);
     point->attainable = point->headroom_x = (double)NAN;
     point->huge_x = 1;
@@ -459,11 +458,11 @@ void as_ceilings_judge(const struct as_ceilings *ceilings, struct assay_roof_poi
     const double at = next < lowest ? next : lowest;
     point->roof_at = isfinite(at) ? at : 0;
     point->roof_share = point->roof_at > 0 ? reached / point->roof_at : 0;
-    for (unsigned level = 0; point->roof.is_bandwidth && level < ASSAY_ROOF_LEVELS; level++)
+    for (unsigned level = 0; point->roof.is_bandwidth && level < AS_ROOF_LEVELS; level++)
         if (strcmp(point->roof.name, level_words[level]) == 0)
             point->huge_x = as_ceilings_huge_x(ceilings, level, stored, point->core_n);
     if (top > 0 && reached > top)
-        point->marks |= ASSAY_ROOF_ABOVE;
+        point->marks |= AS_ROOF_ABOVE;
     if (knows_levels(point) && isfinite(lowest) && reached > lowest * 1.05)
-        point->marks |= ASSAY_ROOF_ABOVE;
+        point->marks |= AS_ROOF_ABOVE;
 }

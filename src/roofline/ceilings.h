@@ -33,8 +33,8 @@ enum as_roof_width {
 /* Figures for `core_n` cores at once; 0 = not measured. */
 struct as_ceiling_scope {
     unsigned core_n;
-    double bandwidth[ASSAY_ROOF_LEVELS][AS_ROOF_STREAMS]; /* B/s, on huge pages where available */
-    double small[ASSAY_ROOF_LEVELS][AS_ROOF_STREAMS];     /* B/s, on 4 KiB pages */
+    double bandwidth[AS_ROOF_LEVELS][AS_ROOF_STREAMS]; /* B/s, on huge pages where available */
+    double small[AS_ROOF_LEVELS][AS_ROOF_STREAMS];     /* B/s, on 4 KiB pages */
     double peak[AS_ROOF_OPERATIONS][AS_ROOF_NUMBERS][AS_ROOF_WIDTHS]; /* flop/s */
 };
 
@@ -57,10 +57,10 @@ void as_ceilings_add(struct as_ceilings *ceilings, const char *name, double valu
 
 /* Adds the machine figures of a run, and the number of its usable cores. Errors: those of the
  * rows. */
-int as_ceilings_of_run(struct assay_experiment *experiment, int64_t run_id,
-                       struct as_ceilings *ceilings, struct assay_error *err);
+int as_ceilings_of_run(struct as_experiment *experiment, int64_t run_id,
+                       struct as_ceilings *ceilings, struct as_error *err);
 /* Adds the figures of a file; all cores of its machine count. */
-void as_ceilings_of_figures(const struct assay_figures *figures, struct as_ceilings *ceilings);
+void as_ceilings_of_figures(const struct as_figures *figures, struct as_ceilings *ceilings);
 
 /*
  * Returns the bandwidth of a level for `core_n` cores in B/s, or 0 if it is unknown. `stored` is
@@ -88,10 +88,10 @@ double as_ceilings_huge_x(const struct as_ceilings *ceilings, unsigned level, do
                           double core_n);
 /* Fills in the roofs to draw for `core_n` cores, bandwidths first. Returns their number. */
 size_t as_ceilings_roofs(const struct as_ceilings *ceilings, double core_n,
-                         struct assay_roof roof[ASSAY_ROOFS_MAX]);
+                         struct as_roof roof[AS_ROOFS_MAX]);
 
 /* Sets roof, roof_at, roof_share, attainable, headroom_x, huge_x and the mark ABOVE of a point.
  * Its counts, rates and core_n must be set. */
-void as_ceilings_judge(const struct as_ceilings *ceilings, struct assay_roof_point *point);
+void as_ceilings_judge(const struct as_ceilings *ceilings, struct as_roof_point *point);
 
 #endif

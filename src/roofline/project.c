@@ -11,11 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CANDIDATES_MAX = ASSAY_ROOF_LEVELS + AS_ROOF_WIDTHS * AS_ROOF_OPERATIONS };
+enum { CANDIDATES_MAX = AS_ROOF_LEVELS + AS_ROOF_WIDTHS * AS_ROOF_OPERATIONS };
 
 /* A ceiling of both machines, and the time of the part at it in seconds. */
 struct bound_time {
-    char name[ASSAY_ROOF_NAME_B];
+    char name[AS_ROOF_NAME_B];
     double here_s, there_s;
 };
 
@@ -54,31 +54,29 @@ static void add_bound(struct bound_times *all, const char *name, double work, do
  * logarithm. */
 static double curve_at(const double *curve_b, double size_b)
 {
-    const double at = log2(size_b / ASSAY_ROOF_CURVE_B);
-    const double below = at <= 0                      ? 0
-                         : at >= ASSAY_ROOF_CURVE - 1 ? ASSAY_ROOF_CURVE - 1
-                                                      : floor(at);
-    const unsigned i = (unsigned)below, next = i + 1 < ASSAY_ROOF_CURVE ? i + 1 : i;
+    const double at = log2(size_b / AS_ROOF_CURVE_B);
+    const double below = at <= 0 ? 0 : at >= AS_ROOF_CURVE - 1 ? AS_ROOF_CURVE - 1 : floor(at);
+    const unsigned i = (unsigned)below, next = i + 1 < AS_ROOF_CURVE ? i + 1 : i;
     const double part = at <= 0 ? 0 : at - below < 1 ? at - below : 1;
     return curve_b[i] + part * (curve_b[next] - curve_b[i]);
 }
 
 /* Returns the size of the cache before a level, or 0 if there is none. For memory that is the
  * last cache. Cores share the last cache. */
-static double cache_before(const uint64_t cache_b[ASSAY_ROOF_CACHES], unsigned level, double core_n)
+static double cache_before(const uint64_t cache_b[AS_ROOF_CACHES], unsigned level, double core_n)
 {
-    unsigned last = ASSAY_ROOF_CACHES;
+    unsigned last = AS_ROOF_CACHES;
     while (last > 0 && cache_b[last - 1] == 0)
         last--;
-    const unsigned at = level == ASSAY_ROOF_MEMORY ? last : level;
+    const unsigned at = level == AS_ROOF_MEMORY ? last : level;
     if (at == 0 || at > last)
         return 0;
     return (double)cache_b[at - 1] / (at == last && last > 1 ? core_n : 1);
 }
 
 /* Returns the traffic of a level on the target over that on the reference; 1 without a curve. */
-static double growth_of(const struct as_project_caches *caches,
-                        const struct assay_roof_point *point, unsigned level, double there_n)
+static double growth_of(const struct as_project_caches *caches, const struct as_roof_point *point,
+                        unsigned level, double there_n)
 {
     const double here_b = cache_before(caches->here_b, level, point->core_n);
     const double there_b = cache_before(caches->there_b, level, there_n);
@@ -90,26 +88,26 @@ static double growth_of(const struct as_project_caches *caches,
 
 static void add_level_bound(const struct as_ceilings *reference, const struct as_ceilings *target,
                             const struct as_project_caches *caches,
-                            const struct assay_roof_point *point, double there_n, unsigned level,
+                            const struct as_roof_point *point, double there_n, unsigned level,
                             bool is_traffic, struct bound_times *all)
 {
-    const bool is_curved = caches && is_traffic && level > ASSAY_ROOF_L1;
+    const bool is_curved = caches && is_traffic && level > AS_ROOF_L1;
     /* Without traffic per level: as if all bytes of instructions came from this level. */
     double (*const of)(const struct as_ceilings *, unsigned, double, double) =
         is_traffic ? as_ceilings_traffic : as_ceilings_bandwidth;
-    const double bytes = point->level_b[is_traffic ? level : ASSAY_ROOF_L1];
-    const double l1 = point->level_b[ASSAY_ROOF_L1];
+    const double bytes = point->level_b[is_traffic ? level : AS_ROOF_L1];
+    const double l1 = point->level_b[AS_ROOF_L1];
     const double stored = l1 > 0 ? point->store_b / l1 : 0;
-    add_bound(all, assay_roof_level_word(level), bytes,
+    add_bound(all, as_roof_level_word(level), bytes,
               is_curved ? growth_of(caches, point, level, there_n) : 1,
               of(reference, level, stored, point->core_n), of(target, level, stored, there_n));
 }
 
 /* Returns the highest peak that code of the point's kind can reach on a machine. */
-static double peak_for(const struct as_ceilings *ceilings, const struct assay_roof_point *point,
+static double peak_for(const struct as_ceilings *ceilings, const struct as_roof_point *point,
                        double core_n)
 {
-    const bool packed = point->vector != ASSAY_ROOF_SCALAR;
+    const bool packed = point->vector != AS_ROOF_SCALAR;
     double highest = 0;
     for (unsigned w = 0; w < AS_ROOF_WIDTHS; w++)
         for (unsigned o = 0; o < AS_ROOF_OPERATIONS; o++) {
@@ -121,11 +119,11 @@ static double peak_for(const struct as_ceilings *ceilings, const struct assay_ro
 }
 
 static void add_peak_bounds(const struct as_ceilings *reference, const struct as_ceilings *target,
-                            const struct assay_roof_point *point, double there_n,
+                            const struct as_roof_point *point, double there_n,
                             struct bound_times *all)
 {
     static const char *const width[] = {"scalar", "sse", "avx2", "avx512"};
-    char name[ASSAY_ROOF_NAME_B];
+    char name[AS_ROOF_NAME_B];
     for (unsigned w = 0; w < AS_ROOF_WIDTHS; w++)
         for (unsigned o = 0; o < AS_ROOF_OPERATIONS; o++) {
             snprintf(name, sizeof name, "%s %s", o == AS_ROOF_FMA ? "FMA" : "add", width[w]);
@@ -135,9 +133,9 @@ static void add_peak_bounds(const struct as_ceilings *reference, const struct as
         }
 }
 
-static bool has_levels(const struct assay_roof_point *point)
+static bool has_levels(const struct as_roof_point *point)
 {
-    for (unsigned level = ASSAY_ROOF_L2; level < ASSAY_ROOF_LEVELS; level++)
+    for (unsigned level = AS_ROOF_L2; level < AS_ROOF_LEVELS; level++)
         if (!isnan(point->level_b[level]))
             return true;
     return false;
@@ -145,7 +143,7 @@ static bool has_levels(const struct assay_roof_point *point)
 
 static void set_name(char *to, const char *name)
 {
-    snprintf(to, ASSAY_ROOF_NAME_B, "%s", name);
+    snprintf(to, AS_ROOF_NAME_B, "%s", name);
 }
 
 /* Returns the relative half width of the 95 % interval of a Poisson count of samples. */
@@ -157,7 +155,7 @@ static double part_of_samples(int64_t sample_n)
 /* ---- Projection by traffic of levels ------------------------------------------------------- */
 
 /* Assumes full overlap of all times for the result, and no overlap for the other bound. */
-static void project_levels(const struct bound_times *all, double part, struct assay_projected *out)
+static void project_levels(const struct bound_times *all, double part, struct as_projected *out)
 {
     const struct bound_time *here = &all->at[0], *there = &all->at[0];
     double here_sum = 0, there_sum = 0;
@@ -181,7 +179,7 @@ static void project_levels(const struct bound_times *all, double part, struct as
 
 /* Uses the roofs at or above the point: there the model time is at most the measured time.
  * Returns false if there is none. */
-static bool project_roofs(const struct bound_times *all, double part, struct assay_projected *out)
+static bool project_roofs(const struct bound_times *all, double part, struct as_projected *out)
 {
     const struct bound_time *near = NULL, *there = NULL;
     double low = INFINITY, high = 0;
@@ -210,22 +208,22 @@ static bool project_roofs(const struct bound_times *all, double part, struct ass
 }
 
 bool as_project_part(const struct as_ceilings *reference, const struct as_ceilings *target,
-                     const struct as_project_caches *caches, const struct assay_roof_point *point,
-                     struct assay_projected *out)
+                     const struct as_project_caches *caches, const struct as_roof_point *point,
+                     struct as_projected *out)
 {
     const double there_n = cores_there(reference, target, point->core_n);
     const double part = part_of_samples(point->sample_n);
     struct bound_times all = {.n = 0};
-    *out = (struct assay_projected){.kind = point->kind,
-                                    .id = point->id,
-                                    .name = point->name,
-                                    .core_n = point->core_n,
-                                    .target_core_n = there_n,
-                                    .time_s = point->time_s / point->core_n,
-                                    .efficiency = (double)NAN,
-                                    .by_levels = has_levels(point)};
+    *out = (struct as_projected){.kind = point->kind,
+                                 .id = point->id,
+                                 .name = point->name,
+                                 .core_n = point->core_n,
+                                 .target_core_n = there_n,
+                                 .time_s = point->time_s / point->core_n,
+                                 .efficiency = (double)NAN,
+                                 .by_levels = has_levels(point)};
     out->by_caches = caches && out->by_levels && !isnan(point->curve_b[0]);
-    for (unsigned level = 0; level < ASSAY_ROOF_LEVELS; level++)
+    for (unsigned level = 0; level < AS_ROOF_LEVELS; level++)
         add_level_bound(reference, target, caches, point, there_n, level, out->by_levels, &all);
     if (out->by_levels)
         add_bound(&all, "peak", point->flops, 1, peak_for(reference, point, point->core_n),
@@ -242,11 +240,11 @@ bool as_project_part(const struct as_ceilings *reference, const struct as_ceilin
 
 /* ---- Run ----------------------------------------------------------------------------------- */
 
-void as_project_sum(struct assay_projection *projection)
+void as_project_sum(struct as_projection *projection)
 {
     double there = 0, low = 0, high = 0, covered = 0;
     for (size_t i = 0; i < projection->part_n; i++) {
-        const struct assay_projected *it = &projection->part[i];
+        const struct as_projected *it = &projection->part[i];
         if (!*it->limit)
             continue;
         covered += it->time_s;
@@ -257,7 +255,7 @@ void as_project_sum(struct assay_projection *projection)
     const double rest = projection->time_s > covered ? projection->time_s - covered : 0;
     const double scaled = covered > 0 ? rest * there / covered : rest;
     projection->covered_s = covered;
-    projection->rest_s = projection->rest == ASSAY_REST_STAYS ? rest : scaled;
+    projection->rest_s = projection->rest == AS_REST_STAYS ? rest : scaled;
     projection->target_s = there + projection->rest_s;
     /* The bounds include both assumptions about the rest. */
     projection->low_s =

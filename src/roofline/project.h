@@ -7,7 +7,7 @@
 
 /* Sizes of L1, L2 and L3 on both machines in bytes; 0 = no such cache. */
 struct as_project_caches {
-    uint64_t here_b[ASSAY_ROOF_CACHES], there_b[ASSAY_ROOF_CACHES];
+    uint64_t here_b[AS_ROOF_CACHES], there_b[AS_ROOF_CACHES];
 };
 
 /*
@@ -16,11 +16,11 @@ struct as_project_caches {
  * false if no usable ceiling is known on both machines; `out` then has its own time only.
  */
 bool as_project_part(const struct as_ceilings *reference, const struct as_ceilings *target,
-                     const struct as_project_caches *caches, const struct assay_roof_point *point,
-                     struct assay_projected *out);
+                     const struct as_project_caches *caches, const struct as_roof_point *point,
+                     struct as_projected *out);
 
 /* Sets covered_s, rest_s, target_s, low_s and high_s from the parts with a limit. time_s, part
  * and rest must be set. */
-void as_project_sum(struct assay_projection *projection);
+void as_project_sum(struct as_projection *projection);
 
 #endif

@@ -10,9 +10,9 @@
 #include "roofline/project.h"
 
 struct projecting {
-    struct assay_projection projection; /* must be first: callers get a pointer to this member */
+    struct as_projection projection; /* must be first: callers get a pointer to this member */
     struct as_arena arena;
-    struct assay_roofline *roofline; /* owns the names of the parts */
+    struct as_roofline *roofline; /* owns the names of the parts */
     struct as_ceilings reference, target;
     struct as_project_caches caches;
     bool has_caches;
@@ -23,13 +23,13 @@ static const char run_caches_sql[] =
     " WHERE r.run_id = ?1 AND p.kind = 'cache' AND ifnull(p.cache, '') <> 'instructions'"
     " AND p.size_b > 0 GROUP BY level";
 
-static int on_run_cache(void *context, struct assay_rows *row, struct assay_error *err)
+static int on_run_cache(void *context, struct as_rows *row, struct as_error *err)
 {
     struct projecting *p = context;
-    const int64_t level = assay_rows_integer(row, 0);
+    const int64_t level = as_rows_integer(row, 0);
     (void)err;
-    if (level >= 1 && level <= ASSAY_ROOF_CACHES)
-        p->caches.here_b[level - 1] = (uint64_t)assay_rows_integer(row, 1);
+    if (level >= 1 && level <= AS_ROOF_CACHES)
+        p->caches.here_b[level - 1] = (uint64_t)as_rows_integer(row, 1);
     return 0;
 }
 
@@ -39,8 +39,7 @@ static double left_of(double whole, double part)
 }
 
 /* Subtracts the work of `inner` from `outer`; both counts include it. */
-static void subtract_inner_point(struct assay_roof_point *outer,
-                                 const struct assay_roof_point *inner)
+static void subtract_inner_point(struct as_roof_point *outer, const struct as_roof_point *inner)
 {
     const double flops = left_of(outer->flops, inner->flops);
     const double single =
@@ -49,28 +48,27 @@ static void subtract_inner_point(struct assay_roof_point *outer,
     outer->flops = flops;
     outer->load_b = left_of(outer->load_b, inner->load_b);
     outer->store_b = left_of(outer->store_b, inner->store_b);
-    for (unsigned level = 0; level < ASSAY_ROOF_LEVELS; level++)
+    for (unsigned level = 0; level < AS_ROOF_LEVELS; level++)
         outer->level_b[level] = isnan(inner->level_b[level])
                                     ? (double)NAN
                                     : left_of(outer->level_b[level], inner->level_b[level]);
-    for (unsigned i = 0; i < ASSAY_ROOF_CURVE; i++)
+    for (unsigned i = 0; i < AS_ROOF_CURVE; i++)
         outer->curve_b[i] =
             isnan(inner->curve_b[i]) ? (double)NAN : left_of(outer->curve_b[i], inner->curve_b[i]);
 }
 
-static bool is_around(const struct assay_roof_point *outer, const struct assay_roof_point *inner)
+static bool is_around(const struct as_roof_point *outer, const struct as_roof_point *inner)
 {
-    if (inner->kind != ASSAY_OBJECT_LOOP)
+    if (inner->kind != AS_OBJECT_LOOP)
         return false;
-    return inner->parent_id
-               ? outer->kind == ASSAY_OBJECT_LOOP && outer->id == inner->parent_id
-               : outer->kind == ASSAY_OBJECT_FUNCTION && outer->id == inner->function_id;
+    return inner->parent_id ? outer->kind == AS_OBJECT_LOOP && outer->id == inner->parent_id
+                            : outer->kind == AS_OBJECT_FUNCTION && outer->id == inner->function_id;
 }
 
 /* Returns a point without the points inside it: loops and functions include their inner loops. */
-static struct assay_roof_point own_point(const struct assay_roofline *all, size_t number)
+static struct as_roof_point own_point(const struct as_roofline *all, size_t number)
 {
-    struct assay_roof_point own = all->point[number];
+    struct as_roof_point own = all->point[number];
     for (size_t i = 0; i < all->point_n; i++)
         if (is_around(&all->point[number], &all->point[i])) {
             subtract_inner_point(&own, &all->point[i]);
@@ -83,26 +81,26 @@ static struct assay_roof_point own_point(const struct assay_roofline *all, size_
 
 static int by_projected_time(const void *a, const void *b)
 {
-    const struct assay_projected *x = a, *y = b;
+    const struct as_projected *x = a, *y = b;
     if (x->time_s < y->time_s || x->time_s > y->time_s)
         return x->time_s < y->time_s ? 1 : -1;
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static int project_points(struct projecting *p, struct assay_error *err)
+static int project_points(struct projecting *p, struct as_error *err)
 {
-    const struct assay_roofline *all = p->roofline;
-    struct assay_projection *out = &p->projection;
+    const struct as_roofline *all = p->roofline;
+    struct as_projection *out = &p->projection;
     bool any = false;
-    out->part = as_arena_array(&p->arena, struct assay_projected, all->point_n + 1);
+    out->part = as_arena_array(&p->arena, struct as_projected, all->point_n + 1);
     if (!out->part)
         return as_error_nomem(err, "a projection");
     for (size_t i = 0; i < all->point_n; i++) {
-        if (all->point[i].kind == ASSAY_OBJECT_RUN) {
+        if (all->point[i].kind == AS_OBJECT_RUN) {
             out->time_s = all->point[i].time_s / all->point[i].core_n;
             continue;
         }
-        const struct assay_roof_point own = own_point(all, i);
+        const struct as_roof_point own = own_point(all, i);
         if (own.sample_n == 0)
             continue;
         any |= as_project_part(&p->reference, &p->target, p->has_caches ? &p->caches : NULL, &own,
@@ -110,7 +108,7 @@ static int project_points(struct projecting *p, struct assay_error *err)
         out->part_n++;
     }
     if (!any)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+        return as_error_set(err, AS_ERR_NOT_FOUND,
                             "--to: no ceiling above the program's loops is known of both machines; "
                             "run 'assay machine --measure memory,peaks' on each");
     qsort(out->part, out->part_n, sizeof *out->part, by_projected_time);
@@ -131,10 +129,10 @@ static void use_pages(struct projecting *p)
     p->reference.huge_share = p->target.huge_share = huge_share;
 }
 
-int assay_project_run(struct assay_experiment *experiment, int64_t run_id,
-                      const struct assay_figures *reference, const struct assay_figures *target,
-                      const uint64_t cache_b[ASSAY_ROOF_CACHES], enum assay_project_rest rest,
-                      struct assay_projection **out, struct assay_error *err)
+int as_project_run(struct as_experiment *experiment, int64_t run_id,
+                   const struct as_figures *reference, const struct as_figures *target,
+                   const uint64_t cache_b[AS_ROOF_CACHES], enum as_project_rest rest,
+                   struct as_projection **out, struct as_error *err)
 {
     struct projecting *p = as_calloc(1, sizeof *p);
     *out = NULL;
@@ -143,7 +141,7 @@ int assay_project_run(struct assay_experiment *experiment, int64_t run_id,
     as_arena_init(&p->arena);
     p->projection.rest = rest;
     *out = &p->projection;
-    int rc = assay_roofline_read(experiment, run_id, reference, &p->roofline, err);
+    int rc = as_roofline_read(experiment, run_id, reference, &p->roofline, err);
     if (rc == 0 && reference)
         as_ceilings_of_figures(reference, &p->reference);
     else if (rc == 0)
@@ -151,7 +149,7 @@ int assay_project_run(struct assay_experiment *experiment, int64_t run_id,
     if (rc == 0 && cache_b) {
         p->has_caches = true;
         memcpy(p->caches.there_b, cache_b, sizeof p->caches.there_b);
-        rc = assay_rows_each(experiment, run_caches_sql, p->roofline->run_id, on_run_cache, p, err);
+        rc = as_rows_each(experiment, run_caches_sql, p->roofline->run_id, on_run_cache, p, err);
     }
     if (rc == 0) {
         as_ceilings_of_figures(target, &p->target);
@@ -159,16 +157,16 @@ int assay_project_run(struct assay_experiment *experiment, int64_t run_id,
         rc = project_points(p, err);
     }
     if (rc < 0)
-        assay_projection_free(out);
+        as_projection_free(out);
     return rc;
 }
 
-void assay_projection_free(struct assay_projection **projection)
+void as_projection_free(struct as_projection **projection)
 {
     struct projecting *p = (struct projecting *)*projection;
     if (!p)
         return;
-    assay_roofline_free(&p->roofline);
+    as_roofline_free(&p->roofline);
     as_arena_fini(&p->arena);
     as_free(p);
     *projection = NULL;

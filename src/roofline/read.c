@@ -38,7 +38,7 @@ enum roof_fact {
 };
 
 struct counted_object {
-    struct assay_roof_point point;
+    struct as_roof_point point;
     double fact[FACTS_N];
     double inclusive_ns, thread_max_ns; /* from its row in object_time */
     bool is_cut;                        /* threads ended inside it, so counts are incomplete */
@@ -47,9 +47,9 @@ struct counted_object {
 };
 
 struct roofline_reading {
-    struct assay_roofline roofline; /* must be first: callers get a pointer to this member */
+    struct as_roofline roofline; /* must be first: callers get a pointer to this member */
     struct as_arena arena;
-    struct assay_experiment *experiment;
+    struct as_experiment *experiment;
     struct as_ceilings ceilings;
     AS_VEC(struct counted_object) object;
     double running_ns, wall_ns;
@@ -118,34 +118,34 @@ static const char roof_waits_sql[] =
 
 /* ---- Rows ---------------------------------------------------------------------------------- */
 
-static int on_counted_run(void *context, struct assay_rows *row, struct assay_error *err)
+static int on_counted_run(void *context, struct as_rows *row, struct as_error *err)
 {
     (void)err;
-    ((struct roofline_reading *)context)->roofline.run_id = assay_rows_integer(row, 0);
+    ((struct roofline_reading *)context)->roofline.run_id = as_rows_integer(row, 0);
     return 0;
 }
 
-static int on_run(void *context, struct assay_rows *row, struct assay_error *err)
+static int on_run(void *context, struct as_rows *row, struct as_error *err)
 {
     struct roofline_reading *r = context;
-    const char *command = assay_rows_text(row, 0), *host = assay_rows_text(row, 1);
+    const char *command = as_rows_text(row, 0), *host = as_rows_text(row, 1);
     command = command ? command : "";
     r->roofline.title = as_arena_strndup(&r->arena, command, strlen(command));
     r->roofline.host = host ? as_arena_strndup(&r->arena, host, strlen(host)) : NULL;
     if (!r->roofline.title || (host && !r->roofline.host))
         return as_error_nomem(err, "a roofline");
-    r->wall_ns = assay_rows_real(row, 2);
-    r->running_ns = assay_rows_real(row, 3);
-    r->roofline.is_busy = assay_rows_integer(row, 4) > 0;
-    r->roofline.huge_share = assay_rows_real(row, 6) / 100;
+    r->wall_ns = as_rows_real(row, 2);
+    r->running_ns = as_rows_real(row, 3);
+    r->roofline.is_busy = as_rows_integer(row, 4) > 0;
+    r->roofline.huge_share = as_rows_real(row, 6) / 100;
     r->ceilings.has_pages = !isnan(r->roofline.huge_share);
     r->ceilings.huge_share = r->roofline.huge_share;
-    const struct counted_object run = {.point = {.kind = ASSAY_OBJECT_RUN,
+    const struct counted_object run = {.point = {.kind = AS_OBJECT_RUN,
                                                  .id = r->roofline.run_id,
                                                  .name = "whole program",
                                                  .share = 1,
                                                  .time_s = r->running_ns / 1e9,
-                                                 .sample_n = assay_rows_integer(row, 5)},
+                                                 .sample_n = as_rows_integer(row, 5)},
                                        .is_timed = true};
     return as_vec_push(&r->object, run) < 0 ? as_error_nomem(err, "a roofline") : 0;
 }
@@ -153,22 +153,22 @@ static int on_run(void *context, struct assay_rows *row, struct assay_error *err
 /* Order: the run, functions, loops; each by id. */
 static int by_roof_object(const void *a, const void *b)
 {
-    const struct assay_roof_point *x = &((const struct counted_object *)a)->point,
-                                  *y = &((const struct counted_object *)b)->point;
+    const struct as_roof_point *x = &((const struct counted_object *)a)->point,
+                               *y = &((const struct counted_object *)b)->point;
     if (x->kind != y->kind)
         return x->kind < y->kind ? -1 : 1;
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static struct counted_object *object_of(struct roofline_reading *r, struct assay_rows *row)
+static struct counted_object *object_of(struct roofline_reading *r, struct as_rows *row)
 {
     const struct counted_object key = {
-        .point = {.kind = assay_rows_integer(row, 0) ? ASSAY_OBJECT_LOOP : ASSAY_OBJECT_FUNCTION,
-                  .id = assay_rows_integer(row, 1)}};
+        .point = {.kind = as_rows_integer(row, 0) ? AS_OBJECT_LOOP : AS_OBJECT_FUNCTION,
+                  .id = as_rows_integer(row, 1)}};
     return bsearch(&key, r->object.at, r->object.n, sizeof key, by_roof_object);
 }
 
-static int on_roof_fact(void *context, struct assay_rows *row, struct assay_error *err)
+static int on_roof_fact(void *context, struct as_rows *row, struct as_error *err)
 {
     static const char *const word[] = {
 #define ROOF_FACT_WORD(name, metric) metric,
@@ -177,14 +177,13 @@ static int on_roof_fact(void *context, struct assay_rows *row, struct assay_erro
     };
     struct roofline_reading *r = context;
     struct counted_object *last = &r->object.at[r->object.n - 1];
-    const enum assay_object_kind kind =
-        assay_rows_integer(row, 0) ? ASSAY_OBJECT_LOOP : ASSAY_OBJECT_FUNCTION;
-    const char *metric = assay_rows_text(row, 2);
-    if (last->point.kind != kind || last->point.id != assay_rows_integer(row, 1)) {
-        struct counted_object next = {.point = {.kind = kind, .id = assay_rows_integer(row, 1)}};
+    const enum as_object_kind kind = as_rows_integer(row, 0) ? AS_OBJECT_LOOP : AS_OBJECT_FUNCTION;
+    const char *metric = as_rows_text(row, 2);
+    if (last->point.kind != kind || last->point.id != as_rows_integer(row, 1)) {
+        struct counted_object next = {.point = {.kind = kind, .id = as_rows_integer(row, 1)}};
         for (int i = 0; i < FACTS_N; i++)
             next.fact[i] = (double)NAN;
-        for (int i = 0; i < ASSAY_ROOF_CURVE; i++)
+        for (int i = 0; i < AS_ROOF_CURVE; i++)
             next.point.curve_b[i] = (double)NAN;
         if (as_vec_push(&r->object, next) < 0)
             return as_error_nomem(err, "a roofline");
@@ -192,51 +191,50 @@ static int on_roof_fact(void *context, struct assay_rows *row, struct assay_erro
     }
     for (int i = 0; i < FACTS_N; i++)
         if (strcmp(word[i], metric) == 0)
-            last->fact[i] = assay_rows_real(row, 3);
+            last->fact[i] = as_rows_real(row, 3);
     return 0;
 }
 
-static int on_roof_time(void *context, struct assay_rows *row, struct assay_error *err)
+static int on_roof_time(void *context, struct as_rows *row, struct as_error *err)
 {
     struct counted_object *object = object_of(context, row);
     (void)err;
     if (object) {
-        object->point.time_s = assay_rows_real(row, 2) / 1e9;
-        object->point.sample_n = assay_rows_integer(row, 3);
+        object->point.time_s = as_rows_real(row, 2) / 1e9;
+        object->point.sample_n = as_rows_integer(row, 3);
         object->is_timed = true;
     }
     return 0;
 }
 
-static int on_roof_threads(void *context, struct assay_rows *row, struct assay_error *err)
+static int on_roof_threads(void *context, struct as_rows *row, struct as_error *err)
 {
     struct counted_object *object = object_of(context, row);
     (void)err;
     if (object) {
-        object->inclusive_ns = assay_rows_real(row, 2);
-        object->thread_max_ns = assay_rows_real(row, 3);
+        object->inclusive_ns = as_rows_real(row, 2);
+        object->thread_max_ns = as_rows_real(row, 3);
     }
     return 0;
 }
 
-static int on_roof_place(void *context, struct assay_rows *row, struct assay_error *err)
+static int on_roof_place(void *context, struct as_rows *row, struct as_error *err)
 {
     struct roofline_reading *r = context;
     struct counted_object *object = object_of(r, row);
-    const char *path = assay_rows_text(row, 3);
+    const char *path = as_rows_text(row, 3);
     struct as_str name = {0};
     if (!object)
         return 0;
-    object->point.address = (uint64_t)assay_rows_integer(row, 5);
-    object->point.depth = (uint32_t)assay_rows_integer(row, 6);
-    object->point.parent_id = assay_rows_integer(row, 7);
-    object->point.function_id = assay_rows_integer(row, 8);
-    const char *function = assay_rows_text(row, 2);
+    object->point.address = (uint64_t)as_rows_integer(row, 5);
+    object->point.depth = (uint32_t)as_rows_integer(row, 6);
+    object->point.parent_id = as_rows_integer(row, 7);
+    object->point.function_id = as_rows_integer(row, 8);
+    const char *function = as_rows_text(row, 2);
     as_str_appendz(&name, function ? function : "?");
     if (path)
-        as_str_appendf(&name, " %s:%lld", as_path_last(path),
-                       (long long)assay_rows_integer(row, 4));
-    else if (object->point.kind == ASSAY_OBJECT_LOOP) {
+        as_str_appendf(&name, " %s:%lld", as_path_last(path), (long long)as_rows_integer(row, 4));
+    else if (object->point.kind == AS_OBJECT_LOOP) {
         as_str_appendf(&name, " 0x%llx", (unsigned long long)object->point.address);
         r->roofline.is_stripped = true;
     }
@@ -246,17 +244,17 @@ static int on_roof_place(void *context, struct assay_rows *row, struct assay_err
     return failed ? as_error_nomem(err, "a roofline") : 0;
 }
 
-static int on_roof_curve(void *context, struct assay_rows *row, struct assay_error *err)
+static int on_roof_curve(void *context, struct as_rows *row, struct as_error *err)
 {
     struct counted_object *object = object_of(context, row);
-    const int64_t at = assay_rows_integer(row, 2);
+    const int64_t at = as_rows_integer(row, 2);
     (void)err;
-    if (object && at >= 0 && at < ASSAY_ROOF_CURVE)
-        object->point.curve_b[at] = assay_rows_real(row, 3);
+    if (object && at >= 0 && at < AS_ROOF_CURVE)
+        object->point.curve_b[at] = as_rows_real(row, 3);
     return 0;
 }
 
-static int on_roof_flag(void *context, struct assay_rows *row, struct assay_error *err)
+static int on_roof_flag(void *context, struct as_rows *row, struct as_error *err)
 {
     struct counted_object *object = object_of(context, row);
     (void)err;
@@ -265,7 +263,7 @@ static int on_roof_flag(void *context, struct assay_rows *row, struct assay_erro
     return 0;
 }
 
-static int on_roof_wait(void *context, struct assay_rows *row, struct assay_error *err)
+static int on_roof_wait(void *context, struct as_rows *row, struct as_error *err)
 {
     struct counted_object *object = object_of(context, row);
     (void)err;
@@ -281,7 +279,7 @@ static double known(double value)
     return isnan(value) ? 0 : value;
 }
 
-static void set_counts(struct assay_roof_point *point, const double *fact)
+static void set_counts(struct as_roof_point *point, const double *fact)
 {
     const double f32 = known(fact[FACT_FLOPS_F32]), f64 = known(fact[FACT_FLOPS_F64]);
     point->flops = known(fact[FACT_FLOPS]);
@@ -290,17 +288,16 @@ static void set_counts(struct assay_roof_point *point, const double *fact)
     point->int_ops = known(fact[FACT_INT_OPS]);
     point->single_share = f32 + f64 > 0 ? f32 / (f32 + f64) : 0;
     point->packed_share = point->flops > 0 ? known(fact[FACT_FLOPS_PACKED]) / point->flops : 0;
-    point->vector = point->flops <= 0            ? ASSAY_ROOF_NO_FLOPS
-                    : point->packed_share < 0.05 ? ASSAY_ROOF_SCALAR
-                    : point->packed_share < 0.95 ? ASSAY_ROOF_PART
-                                                 : ASSAY_ROOF_FULL;
-    point->level_b[ASSAY_ROOF_L1] = point->load_b + point->store_b;
-    point->level_b[ASSAY_ROOF_L2] = fact[FACT_LEVEL_L2];
-    point->level_b[ASSAY_ROOF_L3] = fact[FACT_LEVEL_L3];
-    point->level_b[ASSAY_ROOF_MEMORY] = fact[FACT_LEVEL_MEMORY];
-    point->intensity = point->level_b[ASSAY_ROOF_L1] > 0
-                           ? point->flops / point->level_b[ASSAY_ROOF_L1]
-                           : (double)NAN;
+    point->vector = point->flops <= 0            ? AS_ROOF_NO_FLOPS
+                    : point->packed_share < 0.05 ? AS_ROOF_SCALAR
+                    : point->packed_share < 0.95 ? AS_ROOF_PART
+                                                 : AS_ROOF_FULL;
+    point->level_b[AS_ROOF_L1] = point->load_b + point->store_b;
+    point->level_b[AS_ROOF_L2] = fact[FACT_LEVEL_L2];
+    point->level_b[AS_ROOF_L3] = fact[FACT_LEVEL_L3];
+    point->level_b[AS_ROOF_MEMORY] = fact[FACT_LEVEL_MEMORY];
+    point->intensity =
+        point->level_b[AS_ROOF_L1] > 0 ? point->flops / point->level_b[AS_ROOF_L1] : (double)NAN;
 }
 
 /* Returns the number of threads that were in the object at once, if all began together. It is
@@ -309,36 +306,36 @@ static double cores_of(const struct roofline_reading *r, const struct counted_ob
 {
     const double max = r->roofline.core_n ? r->roofline.core_n : 1;
     double n = object->thread_max_ns > 0 ? object->inclusive_ns / object->thread_max_ns : 1;
-    if (object->point.kind == ASSAY_OBJECT_RUN)
+    if (object->point.kind == AS_OBJECT_RUN)
         n = r->wall_ns > 0 ? r->running_ns / r->wall_ns : 1;
     n = n < 1 ? 1 : n;
     return n > max ? max : n;
 }
 
 /* Sets the rates and their 95 % interval by a Poisson count of samples. */
-static void set_rates(struct assay_roof_point *point)
+static void set_rates(struct as_roof_point *point)
 {
     const double wall_s = point->time_s / point->core_n;
     const double part = point->sample_n > 0 ? 1.96 / sqrt((double)point->sample_n) : INFINITY;
     point->flop_s = wall_s > 0 ? point->flops / wall_s : (double)NAN;
-    point->byte_s = wall_s > 0 ? point->level_b[ASSAY_ROOF_L1] / wall_s : (double)NAN;
+    point->byte_s = wall_s > 0 ? point->level_b[AS_ROOF_L1] / wall_s : (double)NAN;
     point->flop_s_low = point->flop_s / (1 + part);
     point->flop_s_high = part < 1 ? point->flop_s / (1 - part) : INFINITY;
 }
 
 static void finish_point(struct roofline_reading *r, struct counted_object *object)
 {
-    struct assay_roof_point *point = &object->point;
+    struct as_roof_point *point = &object->point;
     set_counts(point, object->fact);
     point->core_n = cores_of(r, object);
     point->share = r->running_ns > 0 ? point->time_s * 1e9 / r->running_ns : 0;
     set_rates(point);
-    point->marks |= (r->roofline.is_busy ? ASSAY_ROOF_BUSY : 0) |
-                    (point->sample_n < FEW_SAMPLES ? ASSAY_ROOF_FEW : 0) |
-                    (known(object->fact[FACT_UNSURE]) > 0 ? ASSAY_ROOF_MOST : 0) |
-                    (object->is_cut ? ASSAY_ROOF_LEAST : 0);
+    point->marks |= (r->roofline.is_busy ? AS_ROOF_BUSY : 0) |
+                    (point->sample_n < FEW_SAMPLES ? AS_ROOF_FEW : 0) |
+                    (known(object->fact[FACT_UNSURE]) > 0 ? AS_ROOF_MOST : 0) |
+                    (object->is_cut ? AS_ROOF_LEAST : 0);
     as_ceilings_judge(&r->ceilings, point);
-    for (unsigned level = ASSAY_ROOF_L2; level < ASSAY_ROOF_LEVELS; level++)
+    for (unsigned level = AS_ROOF_L2; level < AS_ROOF_LEVELS; level++)
         r->roofline.has_levels |= !isnan(point->level_b[level]);
 }
 
@@ -347,11 +344,11 @@ static void spread_waits(struct roofline_reading *r)
 {
     as_vec_foreach (&r->object, object) {
         const struct counted_object key = {
-            .point = {.kind = ASSAY_OBJECT_FUNCTION, .id = object->point.function_id}};
+            .point = {.kind = AS_OBJECT_FUNCTION, .id = object->point.function_id}};
         const struct counted_object *function =
             bsearch(&key, r->object.at, r->object.n, sizeof key, by_roof_object);
         object->is_waiting |=
-            object->point.kind == ASSAY_OBJECT_LOOP && function && function->is_waiting;
+            object->point.kind == AS_OBJECT_LOOP && function && function->is_waiting;
     }
 }
 
@@ -359,11 +356,11 @@ static void spread_waits(struct roofline_reading *r)
 static void add_up(struct roofline_reading *r)
 {
     struct counted_object *run = &r->object.at[0];
-    assert(r->object.n > 0 && run->point.kind == ASSAY_OBJECT_RUN);
+    assert(r->object.n > 0 && run->point.kind == AS_OBJECT_RUN);
     memset(run->fact, 0, sizeof run->fact);
     for (size_t i = 1; i < r->object.n; i++) {
         const struct counted_object *it = &r->object.at[i];
-        if (it->point.kind != ASSAY_OBJECT_FUNCTION)
+        if (it->point.kind != AS_OBJECT_FUNCTION)
             continue;
         const double share = r->running_ns > 0 ? it->point.time_s * 1e9 / r->running_ns : 0;
         r->roofline.counted_share += share;
@@ -377,7 +374,7 @@ static void add_up(struct roofline_reading *r)
 
 static int by_kind_and_time(const void *a, const void *b)
 {
-    const struct assay_roof_point *x = a, *y = b;
+    const struct as_roof_point *x = a, *y = b;
     if (x->kind != y->kind)
         return x->kind < y->kind ? -1 : 1;
     if (x->time_s < y->time_s || x->time_s > y->time_s)
@@ -385,18 +382,17 @@ static int by_kind_and_time(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static int hand_over_points(struct roofline_reading *r, struct assay_error *err)
+static int hand_over_points(struct roofline_reading *r, struct as_error *err)
 {
-    struct assay_roofline *out = &r->roofline;
-    out->point = as_arena_array(&r->arena, struct assay_roof_point, r->object.n);
+    struct as_roofline *out = &r->roofline;
+    out->point = as_arena_array(&r->arena, struct as_roof_point, r->object.n);
     if (!out->point)
         return as_error_nomem(err, "a roofline");
     as_vec_foreach (&r->object, object) {
         if (object->is_waiting)
             continue;
-        if (object->point.kind != ASSAY_OBJECT_RUN &&
-            !(known(object->fact[FACT_INSTRUCTIONS]) > 0)) {
-            out->idle_n += object->point.kind == ASSAY_OBJECT_LOOP;
+        if (object->point.kind != AS_OBJECT_RUN && !(known(object->fact[FACT_INSTRUCTIONS]) > 0)) {
+            out->idle_n += object->point.kind == AS_OBJECT_LOOP;
             continue;
         }
         finish_point(r, object);
@@ -409,21 +405,21 @@ static int hand_over_points(struct roofline_reading *r, struct assay_error *err)
     return 0;
 }
 
-static int refuse_uncounted(const struct roofline_reading *r, struct assay_error *err)
+static int refuse_uncounted(const struct roofline_reading *r, struct as_error *err)
 {
-    return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+    return as_error_set(err, AS_ERR_NOT_FOUND,
                         "%s: no run that was asked for has counts of flops and bytes; use 'assay "
                         "roofline -- COMMAND'",
-                        assay_experiment_shown_path(r->experiment));
+                        as_experiment_shown_path(r->experiment));
 }
 
-static int read_points(struct roofline_reading *r, const struct assay_figures *figures,
-                       struct assay_error *err)
+static int read_points(struct roofline_reading *r, const struct as_figures *figures,
+                       struct as_error *err)
 {
     if (r->roofline.run_id == 0)
-        AS_TRY(assay_rows_each(r->experiment, counted_run_sql, 0, on_counted_run, r, err));
+        AS_TRY(as_rows_each(r->experiment, counted_run_sql, 0, on_counted_run, r, err));
     const int64_t run_id = r->roofline.run_id;
-    AS_TRY(assay_rows_each(r->experiment, run_sql, run_id, on_run, r, err));
+    AS_TRY(as_rows_each(r->experiment, run_sql, run_id, on_run, r, err));
     if (r->object.n == 0)
         return refuse_uncounted(r, err);
     if (figures)
@@ -431,32 +427,32 @@ static int read_points(struct roofline_reading *r, const struct assay_figures *f
     else
         AS_TRY(as_ceilings_of_run(r->experiment, run_id, &r->ceilings, err));
     r->roofline.core_n = r->ceilings.core_n;
-    AS_TRY(assay_rows_each(r->experiment, roof_facts_sql, run_id, on_roof_fact, r, err));
+    AS_TRY(as_rows_each(r->experiment, roof_facts_sql, run_id, on_roof_fact, r, err));
     if (r->object.n == 1)
         return refuse_uncounted(r, err);
     qsort(r->object.at, r->object.n, sizeof *r->object.at, by_roof_object);
     return 0;
 }
 
-static int read_roofline(struct roofline_reading *r, const struct assay_figures *figures,
-                         struct assay_error *err)
+static int read_roofline(struct roofline_reading *r, const struct as_figures *figures,
+                         struct as_error *err)
 {
     AS_TRY(read_points(r, figures, err));
     const int64_t run_id = r->roofline.run_id;
-    AS_TRY(assay_rows_each(r->experiment, roof_times_sql, run_id, on_roof_time, r, err));
-    AS_TRY(assay_rows_each(r->experiment, roof_threads_sql, run_id, on_roof_threads, r, err));
-    AS_TRY(assay_rows_each(r->experiment, roof_places_sql, 1, on_roof_place, r, err));
-    AS_TRY(assay_rows_each(r->experiment, roof_curves_sql, run_id, on_roof_curve, r, err));
-    AS_TRY(assay_rows_each(r->experiment, roof_flags_sql, run_id, on_roof_flag, r, err));
-    AS_TRY(assay_rows_each(r->experiment, roof_waits_sql, run_id, on_roof_wait, r, err));
+    AS_TRY(as_rows_each(r->experiment, roof_times_sql, run_id, on_roof_time, r, err));
+    AS_TRY(as_rows_each(r->experiment, roof_threads_sql, run_id, on_roof_threads, r, err));
+    AS_TRY(as_rows_each(r->experiment, roof_places_sql, 1, on_roof_place, r, err));
+    AS_TRY(as_rows_each(r->experiment, roof_curves_sql, run_id, on_roof_curve, r, err));
+    AS_TRY(as_rows_each(r->experiment, roof_flags_sql, run_id, on_roof_flag, r, err));
+    AS_TRY(as_rows_each(r->experiment, roof_waits_sql, run_id, on_roof_wait, r, err));
     spread_waits(r);
     add_up(r);
     return hand_over_points(r, err);
 }
 
-int assay_roofline_read(struct assay_experiment *experiment, int64_t run_id,
-                        const struct assay_figures *figures, struct assay_roofline **out,
-                        struct assay_error *err)
+int as_roofline_read(struct as_experiment *experiment, int64_t run_id,
+                     const struct as_figures *figures, struct as_roofline **out,
+                     struct as_error *err)
 {
     struct roofline_reading *r = as_calloc(1, sizeof *r);
     *out = NULL;
@@ -469,11 +465,11 @@ int assay_roofline_read(struct assay_experiment *experiment, int64_t run_id,
     as_vec_fini(&r->object);
     *out = &r->roofline;
     if (rc < 0)
-        assay_roofline_free(out);
+        as_roofline_free(out);
     return rc;
 }
 
-void assay_roofline_free(struct assay_roofline **roofline)
+void as_roofline_free(struct as_roofline **roofline)
 {
     struct roofline_reading *r = (struct roofline_reading *)*roofline;
     if (!r)
@@ -483,18 +479,16 @@ void assay_roofline_free(struct assay_roofline **roofline)
     *roofline = NULL;
 }
 
-bool assay_roofline_repeats(const struct assay_roofline *roofline,
-                            const struct assay_roof_point *point)
+bool as_roofline_repeats(const struct as_roofline *roofline, const struct as_roof_point *point)
 {
     for (size_t i = 0; i < roofline->point_n; i++) {
-        const struct assay_roof_point *inner = &roofline->point[i];
-        if (inner->kind != ASSAY_OBJECT_LOOP)
+        const struct as_roof_point *inner = &roofline->point[i];
+        if (inner->kind != AS_OBJECT_LOOP)
             continue;
-        if (point->kind == ASSAY_OBJECT_FUNCTION ? inner->function_id == point->id
-            : point->kind == ASSAY_OBJECT_LOOP
-                ? inner->parent_id && inner->parent_id == point->id &&
-                      inner->time_s >= 0.9 * point->time_s
-                : false)
+        if (point->kind == AS_OBJECT_FUNCTION ? inner->function_id == point->id
+            : point->kind == AS_OBJECT_LOOP   ? inner->parent_id && inner->parent_id == point->id &&
+                                                  inner->time_s >= 0.9 * point->time_s
+                                            : false)
             return true;
     }
     return false;

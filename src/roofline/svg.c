@@ -32,7 +32,7 @@ static double y_of(const struct roof_frame *f, double flop_s)
     return HEIGHT_PX - BOTTOM_PX - part * (HEIGHT_PX - TOP_PX - BOTTOM_PX);
 }
 
-static bool is_drawn(const struct assay_roof_point *point)
+static bool is_drawn(const struct as_roof_point *point)
 {
     return point->flops > 0 && point->intensity > 0 && point->flop_s > 0 && isfinite(point->flop_s);
 }
@@ -55,14 +55,14 @@ static void widen_range(double *low, double *high, double value)
 }
 
 /* Returns the only point of `in` with the kind and name of `like`, or NULL. */
-static const struct assay_roof_point *find_partner(const struct assay_roofline *in,
-                                                   const struct assay_roof_point *like)
+static const struct as_roof_point *find_partner(const struct as_roofline *in,
+                                                const struct as_roof_point *like)
 {
-    const struct assay_roof_point *found = NULL;
+    const struct as_roof_point *found = NULL;
     for (size_t i = 0; i < in->point_n; i++) {
-        const struct assay_roof_point *it = &in->point[i];
+        const struct as_roof_point *it = &in->point[i];
         if (it->kind != like->kind ||
-            (it->kind != ASSAY_OBJECT_RUN && strcmp(it->name, like->name) != 0))
+            (it->kind != AS_OBJECT_RUN && strcmp(it->name, like->name) != 0))
             continue;
         if (found)
             return NULL;
@@ -72,21 +72,21 @@ static const struct assay_roof_point *find_partner(const struct assay_roofline *
 }
 
 /* Returns the point that an arrow to `point` starts at, or NULL. */
-static const struct assay_roof_point *start_of_arrow(const struct assay_roofline *roofline,
-                                                     const struct assay_roofline *before,
-                                                     const struct assay_roof_point *point)
+static const struct as_roof_point *start_of_arrow(const struct as_roofline *roofline,
+                                                  const struct as_roofline *before,
+                                                  const struct as_roof_point *point)
 {
-    const struct assay_roof_point *from = before ? find_partner(before, point) : NULL;
+    const struct as_roof_point *from = before ? find_partner(before, point) : NULL;
     return from && is_drawn(from) && find_partner(roofline, point) ? from : NULL;
 }
 
-static bool is_shown(const struct assay_roofline *it, const struct assay_roof_point *point)
+static bool is_shown(const struct as_roofline *it, const struct as_roof_point *point)
 {
-    return is_drawn(point) && !assay_roofline_repeats(it, point);
+    return is_drawn(point) && !as_roofline_repeats(it, point);
 }
 
 /* Widens the frame for a point; NULL: nothing. */
-static void widen_frame(struct roof_frame *f, const struct assay_roof_point *point)
+static void widen_frame(struct roof_frame *f, const struct as_roof_point *point)
 {
     if (!point || !is_drawn(point))
         return;
@@ -95,8 +95,7 @@ static void widen_frame(struct roof_frame *f, const struct assay_roof_point *poi
     widen_range(&f->y_low, &f->y_high, log10(point->flop_s));
 }
 
-static struct roof_frame frame_of(const struct assay_roofline *it,
-                                  const struct assay_roofline *before)
+static struct roof_frame frame_of(const struct as_roofline *it, const struct as_roofline *before)
 {
     struct roof_frame f = {-1, 1, INFINITY, -INFINITY};
     for (size_t i = 0; i < it->point_n; i++) {
@@ -105,7 +104,7 @@ static struct roof_frame frame_of(const struct assay_roofline *it,
             widen_frame(&f, start_of_arrow(it, before, &it->point[i]));
     }
     for (size_t i = 0; i < it->all_n + it->one_n; i++) {
-        const struct assay_roof *roof = i < it->all_n ? &it->all[i] : &it->one[i - it->all_n];
+        const struct as_roof *roof = i < it->all_n ? &it->all[i] : &it->one[i - it->all_n];
         if (!roof->is_bandwidth)
             widen_range(&f.y_low, &f.y_high, log10(roof->value));
     }
@@ -130,7 +129,7 @@ static void escape_text(struct as_str *out, const char *text)
     }
 }
 
-static void draw_head(const struct assay_roofline *it, struct as_str *out)
+static void draw_head(const struct as_roofline *it, struct as_str *out)
 {
     as_str_appendf(out,
                    "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"%.0f\" "
@@ -202,7 +201,7 @@ static void draw_axes(const struct roof_frame *f, struct as_str *out)
 
 /* ---- Roofs --------------------------------------------------------------------------------- */
 
-static double highest_roof(const struct assay_roof *roof, size_t n)
+static double highest_roof(const struct as_roof *roof, size_t n)
 {
     double max = 0;
     for (size_t i = 0; i < n; i++)
@@ -211,7 +210,7 @@ static double highest_roof(const struct assay_roof *roof, size_t n)
     return max;
 }
 
-static double steepest_roof(const struct assay_roof *roof, size_t n)
+static double steepest_roof(const struct as_roof *roof, size_t n)
 {
     double max = 0;
     for (size_t i = 0; i < n; i++)
@@ -221,7 +220,7 @@ static double steepest_roof(const struct assay_roof *roof, size_t n)
 }
 
 /* Draws a roof. Its text is at the free end: at the start of slopes, at the end of peaks. */
-static void draw_roof(const struct roof_frame *f, const struct assay_roof *roof, double top,
+static void draw_roof(const struct roof_frame *f, const struct as_roof *roof, double top,
                       double steepest, bool is_one, struct as_str *out)
 {
     double from = pow(10, f->x_low), to = pow(10, f->x_high);
@@ -252,7 +251,7 @@ static void draw_roof(const struct roof_frame *f, const struct assay_roof *roof,
 
 /* Returns true for bandwidths, and for the FMA and scalar peaks of double precision. Single
  * precision takes their place if no point is mostly double. */
-static bool is_roof_shown(const struct assay_roofline *it, const struct assay_roof *roof)
+static bool is_roof_shown(const struct as_roofline *it, const struct as_roof *roof)
 {
     bool any_double = it->point_n == 0;
     for (size_t i = 0; i < it->point_n; i++)
@@ -261,14 +260,13 @@ static bool is_roof_shown(const struct assay_roofline *it, const struct assay_ro
                                   (strstr(roof->name, "FMA") || strstr(roof->name, "scalar")));
 }
 
-static void draw_roofs(const struct assay_roofline *it, const struct roof_frame *f,
-                       struct as_str *out)
+static void draw_roofs(const struct as_roofline *it, const struct roof_frame *f, struct as_str *out)
 {
     const bool has_all = it->all_n > 0;
     for (int is_one = 0; is_one <= has_all; is_one++) {
         const bool one = is_one || !has_all;
-        const struct assay_roof *roof = one ? it->one : it->all;
-        struct assay_roof shown[ASSAY_ROOFS_MAX];
+        const struct as_roof *roof = one ? it->one : it->all;
+        struct as_roof shown[AS_ROOFS_MAX];
         size_t n = 0;
         for (size_t i = 0; i < (one ? it->one_n : it->all_n); i++)
             if (is_roof_shown(it, &roof[i]) && !(is_one && roof[i].is_huge))
@@ -281,13 +279,13 @@ static void draw_roofs(const struct assay_roofline *it, const struct roof_frame 
 
 /* ---- Points -------------------------------------------------------------------------------- */
 
-static const char *class_of(const struct assay_roof_point *point)
+static const char *class_of(const struct as_roof_point *point)
 {
     static const char *const word[] = {"part", "scalar", "part", "full"};
     return word[point->vector];
 }
 
-static void draw_point(const struct roof_frame *f, const struct assay_roof_point *point,
+static void draw_point(const struct roof_frame *f, const struct as_roof_point *point,
                        unsigned number, struct as_str *out)
 {
     const double x = x_of(f, point->intensity), y = y_of(f, point->flop_s);
@@ -298,7 +296,7 @@ static void draw_point(const struct roof_frame *f, const struct assay_roof_point
     as_str_appendf(out, "<path class=\"%s\" d=\"M%.1f %.1fV%.1f\"/>\n", class, x,
                    low > HEIGHT_PX - BOTTOM_PX ? HEIGHT_PX - BOTTOM_PX : low,
                    high < TOP_PX ? TOP_PX : high);
-    if (point->kind == ASSAY_OBJECT_LOOP)
+    if (point->kind == AS_OBJECT_LOOP)
         as_str_appendf(out, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"><title>",
                        class, x, y, radius);
     else
@@ -309,15 +307,15 @@ static void draw_point(const struct roof_frame *f, const struct assay_roof_point
     escape_text(out, point->name);
     as_str_appendf(out, ": %.3g GFLOP/s, %.3g flop/B, %.1f %% of the time</title></%s>\n",
                    point->flop_s / 1e9, point->intensity, 100 * point->share,
-                   point->kind == ASSAY_OBJECT_LOOP ? "circle" : "rect");
+                   point->kind == AS_OBJECT_LOOP ? "circle" : "rect");
     if (number)
         as_str_appendf(out, "<text x=\"%.1f\" y=\"%.1f\">%u</text>\n", x + radius + 2, y + 4,
                        number);
 }
 
 /* Draws an arrow between two points. It has a head if they are far enough apart. */
-static void draw_arrow(const struct roof_frame *f, const struct assay_roof_point *from,
-                       const struct assay_roof_point *to, struct as_str *out)
+static void draw_arrow(const struct roof_frame *f, const struct as_roof_point *from,
+                       const struct as_roof_point *to, struct as_str *out)
 {
     const double x = x_of(f, from->intensity), y = y_of(f, from->flop_s);
     const double dx = x_of(f, to->intensity) - x, dy = y_of(f, to->flop_s) - y;
@@ -338,7 +336,7 @@ static void draw_arrow(const struct roof_frame *f, const struct assay_roof_point
     as_str_appendz(out, "</g>\n");
 }
 
-static void draw_legend_line(const struct assay_roof_point *point, unsigned number, double y,
+static void draw_legend_line(const struct as_roof_point *point, unsigned number, double y,
                              struct as_str *out)
 {
     char name[40];
@@ -366,7 +364,7 @@ static void draw_key(double y, struct as_str *out)
 }
 
 /* Names the run before, in the line below the title. */
-static void draw_before(const struct assay_roofline *before, struct as_str *out)
+static void draw_before(const struct as_roofline *before, struct as_str *out)
 {
     char text[96];
     snprintf(text, sizeof text, "arrows start at ");
@@ -374,8 +372,8 @@ static void draw_before(const struct assay_roofline *before, struct as_str *out)
     draw_text(out, LEFT_PX, 42, "start", text);
 }
 
-size_t assay_roofline_svg(const struct assay_roofline *roofline,
-                          const struct assay_roofline *before, struct as_str *out)
+size_t as_roofline_svg(const struct as_roofline *roofline, const struct as_roofline *before,
+                       struct as_str *out)
 {
     const struct roof_frame f = frame_of(roofline, before);
     size_t arrows = 0;
@@ -386,10 +384,10 @@ size_t assay_roofline_svg(const struct assay_roofline *roofline,
     if (before)
         draw_before(before, out);
     for (size_t i = 0; i < roofline->point_n; i++) {
-        const struct assay_roof_point *point = &roofline->point[i];
+        const struct as_roof_point *point = &roofline->point[i];
         if (!is_shown(roofline, point))
             continue;
-        const struct assay_roof_point *from = start_of_arrow(roofline, before, point);
+        const struct as_roof_point *from = start_of_arrow(roofline, before, point);
         if (from)
             draw_arrow(&f, from, point, out);
         arrows += from != NULL;

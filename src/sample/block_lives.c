@@ -59,7 +59,7 @@ static struct as_block_process *block_process_of(struct as_block_lives *lives, u
     return &lives->process.at[lives->process.n - 1];
 }
 
-static int block_site_of(struct as_block_lives *lives, const struct assay_sample_record *record,
+static int block_site_of(struct as_block_lives *lives, const struct as_sample_record *record,
                          uint32_t *out)
 {
     *out = record->site ? as_map_u64_get(&lives->by_key, record->site) : AS_BLOCK_SITE_NONE;
@@ -73,7 +73,7 @@ static int block_site_of(struct as_block_lives *lives, const struct assay_sample
     return as_map_u64_put(&lives->by_key, record->site, *out);
 }
 
-int as_block_lives_add(struct as_block_lives *lives, const struct assay_sample_record *record)
+int as_block_lives_add(struct as_block_lives *lives, const struct as_sample_record *record)
 {
     struct as_block_process *process = block_process_of(lives, record->pid);
     struct as_block_life life = {.start = record->address,
@@ -83,13 +83,13 @@ int as_block_lives_add(struct as_block_lives *lives, const struct assay_sample_r
                                  .mapped = record->mapped};
 
     if (!process)
-        return ASSAY_ERR_NOMEM;
-    if (record->kind == ASSAY_SAMPLE_INHERIT) {
+        return AS_ERR_NOMEM;
+    if (record->kind == AS_SAMPLE_INHERIT) {
         process->parent_pid = record->parent_pid;
         process->forked_ns = record->time_ns;
         return 0;
     }
-    if (record->kind == ASSAY_SAMPLE_ALLOCATE) {
+    if (record->kind == AS_SAMPLE_ALLOCATE) {
         life.end = record->address + record->size_b;
         AS_TRY(block_site_of(lives, record, &life.site));
     }

@@ -47,7 +47,7 @@ void as_block_lives_init(struct as_block_lives *lives);
 void as_block_lives_fini(struct as_block_lives *lives);
 
 /* Adds an ALLOCATE, RELEASE or INHERIT record. Returns 0 or NOMEM. */
-int as_block_lives_add(struct as_block_lives *lives, const struct assay_sample_record *record);
+int as_block_lives_add(struct as_block_lives *lives, const struct as_sample_record *record);
 /* Ends all blocks of a process that executes another program. Returns 0 or NOMEM. */
 int as_block_lives_exec(struct as_block_lives *lives, uint32_t pid, uint64_t time_ns);
 /* Converts the call addresses of the sites of a process from before `time_ns` to module and offset.

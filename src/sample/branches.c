@@ -35,7 +35,7 @@ bool as_branches_asked(const struct perf_event_attr *attr)
 }
 
 int as_branches_refused(const struct perf_event_attr *attr, pid_t pid, int cpu, int error,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     struct perf_event_attr plain = *attr;
     char why[128];
@@ -47,11 +47,11 @@ int as_branches_refused(const struct perf_event_attr *attr, pid_t pid, int cpu, 
     else if (counter_error == EACCES || counter_error == EPERM)
         return as_sample_refused(err, attr->enable_on_exec ? 0 : pid, counter_error);
     if (counter_error)
-        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+        return as_error_set(err, AS_ERR_UNSUPPORTED,
                             "call stacks by branch records (lbr): they need a hardware counter of "
                             "cycles, and %s; use --call-stacks dwarf or fp",
                             as_sample_why_not(counter_error, why, sizeof why));
-    return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+    return as_error_set(err, AS_ERR_UNSUPPORTED,
                         "call stacks by branch records (lbr): %s (%s); use --call-stacks dwarf or "
                         "fp",
                         error == EINVAL ? "this kernel does not support branch records of this CPU"
@@ -62,7 +62,7 @@ int as_branches_refused(const struct perf_event_attr *attr, pid_t pid, int cpu, 
 /* ---- Reading ------------------------------------------------------------------------------- */
 
 void as_branches_parse(const struct perf_event_attr *attr, struct as_read *r,
-                       struct assay_sample_record *out)
+                       struct as_sample_record *out)
 {
     const uint64_t n = as_read_u64(r);
     if (attr->branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX)
@@ -88,7 +88,7 @@ static bool may_be_cut(size_t n)
 
 /* Returns the position of the program. In the kernel it comes from the user registers. Without
  * registers the target of the last call is used. */
-static uint64_t place_of(const struct assay_sample_record *sample)
+static uint64_t place_of(const struct as_sample_record *sample)
 {
     if (!sample->in_kernel)
         return sample->ip;
@@ -97,7 +97,7 @@ static uint64_t place_of(const struct assay_sample_record *sample)
     return sample->call_n ? sample->calls[1] : 0;
 }
 
-void as_branches_frames(const struct assay_sample_record *sample, const struct as_space *space,
+void as_branches_frames(const struct as_sample_record *sample, const struct as_space *space,
                         const struct as_code_maps *maps, struct as_frames *out)
 {
     const uint64_t place = place_of(sample);
@@ -111,5 +111,5 @@ void as_branches_frames(const struct assay_sample_record *sample, const struct a
         as_frames_push(out, as_frame_moved(maps, sample, space, from));
     }
     if (may_be_cut(sample->call_n))
-        out->end = ASSAY_STACK_CUT;
+        out->end = AS_STACK_CUT;
 }

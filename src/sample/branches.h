@@ -27,14 +27,14 @@ bool as_branches_asked(const struct perf_event_attr *attr);
  * the counter itself is missing.
  */
 int as_branches_refused(const struct perf_event_attr *attr, pid_t pid, int cpu, int error,
-                        struct assay_error *err);
+                        struct as_error *err);
 
 /* Parses the branch records of a sample. Stores calls in `out` and skips other branches. */
 void as_branches_parse(const struct perf_event_attr *attr, struct as_read *r,
-                       struct assay_sample_record *out);
+                       struct as_sample_record *out);
 
 /* Appends the user part of the call stack to `out`. */
-void as_branches_frames(const struct assay_sample_record *sample, const struct as_space *space,
+void as_branches_frames(const struct as_sample_record *sample, const struct as_space *space,
                         const struct as_code_maps *maps, struct as_frames *out);
 
 #endif

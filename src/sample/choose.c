@@ -20,17 +20,17 @@ static const struct {
     const char *name;
     uint32_t type;
     uint64_t config;
-} events[ASSAY_EVENTS] = {
-    [ASSAY_EVENT_AUTO] = {"auto", 0, 0},
-    [ASSAY_EVENT_CYCLES] = {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
-    [ASSAY_EVENT_REF_CYCLES] = {"ref-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES},
-    [ASSAY_EVENT_CPU_CLOCK] = {"cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK},
-    [ASSAY_EVENT_TIMER] = {"timer", 0, 0},
+} events[AS_EVENTS] = {
+    [AS_EVENT_AUTO] = {"auto", 0, 0},
+    [AS_EVENT_CYCLES] = {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
+    [AS_EVENT_REF_CYCLES] = {"ref-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES},
+    [AS_EVENT_CPU_CLOCK] = {"cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK},
+    [AS_EVENT_TIMER] = {"timer", 0, 0},
 };
 
-const char *assay_sample_event_name(unsigned event)
+const char *as_sample_event_name(unsigned event)
 {
-    return event < ASSAY_EVENTS ? events[event].name : "unknown";
+    return event < AS_EVENTS ? events[event].name : "unknown";
 }
 
 int as_sample_perf_event_open(const struct perf_event_attr *attr, pid_t pid, int cpu)
@@ -54,7 +54,7 @@ static long setting(const char *name, long none)
     return end == line ? none : value;
 }
 
-void as_sample_add_reason(struct assay_sample_choice *choice, const char *format, ...)
+void as_sample_add_reason(struct as_sample_choice *choice, const char *format, ...)
 {
     size_t n = strlen(choice->reason), room = sizeof choice->reason;
     va_list ap;
@@ -133,7 +133,7 @@ static const char *permit(long paranoid, bool other, char *text, size_t n)
     return text;
 }
 
-static int refused_permission(struct assay_error *err, pid_t pid, int error)
+static int refused_permission(struct as_error *err, pid_t pid, int error)
 {
     const long paranoid = as_sample_paranoid();
     char who[64] = "perf_event_open", value[32] = "not there", todo[256];
@@ -141,30 +141,30 @@ static int refused_permission(struct assay_error *err, pid_t pid, int error)
         snprintf(who, sizeof who, "process %d: cannot be sampled", (int)pid);
     if (paranoid != -99)
         snprintf(value, sizeof value, "%ld", paranoid);
-    return as_error_set(err, ASSAY_ERR_PERMISSION, "%s: %s: kernel.perf_event_paranoid is %s; %s",
-                        who, strerrorname_np(error), value,
+    return as_error_set(err, AS_ERR_PERMISSION, "%s: %s: kernel.perf_event_paranoid is %s; %s", who,
+                        strerrorname_np(error), value,
                         permit(paranoid, pid != 0, todo, sizeof todo));
 }
 
-int as_sample_refused(struct assay_error *err, pid_t pid, int error)
+int as_sample_refused(struct as_error *err, pid_t pid, int error)
 {
     switch (error) {
     case EACCES:
     case EPERM:
         return refused_permission(err, pid, error);
     case ESRCH:
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+        return as_error_set(err, AS_ERR_NOT_FOUND,
                             "process %d: no such process; use the number of a running "
                             "process",
                             (int)pid);
     case EMFILE:
     case ENFILE:
-        return as_error_set(err, ASSAY_ERR_LIMIT,
+        return as_error_set(err, AS_ERR_LIMIT,
                             "process %d: too many open files for one event per thread and CPU; "
                             "raise the limit with 'ulimit -n'",
                             (int)pid);
     case ENOSYS:
-        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+        return as_error_set(err, AS_ERR_UNSUPPORTED,
                             "perf_event_open: ENOSYS: this kernel was built without it "
                             "(CONFIG_PERF_EVENTS), or a seccomp filter hides it%s; use a kernel "
                             "that has it",
@@ -172,14 +172,14 @@ int as_sample_refused(struct assay_error *err, pid_t pid, int error)
     case ENOMEM:
         return as_error_nomem(err, "perf events");
     default:
-        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+        return as_error_set(err, AS_ERR_UNSUPPORTED,
                             "perf_event_open: %s: this kernel has neither counters nor a clock "
                             "for sampling; use another kernel",
                             strerrorname_np(error) ? strerrorname_np(error) : strerror(error));
     }
 }
 
-static void common_attr(struct perf_event_attr *attr, const struct assay_sample_options *options)
+static void common_attr(struct perf_event_attr *attr, const struct as_sample_options *options)
 {
     memset(attr, 0, sizeof *attr);
     attr->size = sizeof *attr;
@@ -200,13 +200,12 @@ static void common_attr(struct perf_event_attr *attr, const struct assay_sample_
     attr->exclude_kernel = !options->kernel;
     attr->exclude_guest = 1;
     attr->watermark = 1;
-    if (options->stacks == ASSAY_STACKS_FRAME ||
-        (options->stacks != ASSAY_STACKS_OFF && options->kernel))
+    if (options->stacks == AS_STACKS_FRAME || (options->stacks != AS_STACKS_OFF && options->kernel))
         attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
-    if (options->stacks == ASSAY_STACKS_LBR)
+    if (options->stacks == AS_STACKS_LBR)
         as_branches_request(attr);
     attr->exclude_callchain_kernel = !options->kernel;
-    if (options->stacks == ASSAY_STACKS_DWARF) {
+    if (options->stacks == AS_STACKS_DWARF) {
         attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
         attr->exclude_callchain_user = 1;
         attr->sample_regs_user = as_sample_regs_mask;
@@ -218,7 +217,7 @@ static void set_event(struct perf_event_attr *attr, unsigned event, uint32_t rat
 {
     attr->type = events[event].type;
     attr->config = events[event].config;
-    attr->freq = event != ASSAY_EVENT_CPU_CLOCK;
+    attr->freq = event != AS_EVENT_CPU_CLOCK;
     /* A clock needs no frequency mode: its period is time. */
     if (attr->freq)
         attr->sample_freq = rate_hz;
@@ -230,7 +229,7 @@ static void set_event(struct perf_event_attr *attr, unsigned event, uint32_t rat
  * Opens one event. Removes features that this kernel lacks (counts of lost records: 6.0, build-ids:
  * 5.12) or that this user may not use. Returns the descriptor or a negative errno.
  */
-static int try_event(struct assay_sampler *sampler, unsigned event, pid_t pid, int cpu)
+static int try_event(struct as_sampler *sampler, unsigned event, pid_t pid, int cpu)
 {
     struct perf_event_attr *attr = &sampler->attr;
     set_event(attr, event, sampler->choice.rate_hz);
@@ -250,7 +249,7 @@ static int try_event(struct assay_sampler *sampler, unsigned event, pid_t pid, i
     }
 }
 
-static void clamp_rate(struct assay_sample_choice *choice)
+static void clamp_rate(struct as_sample_choice *choice)
 {
     long most = setting("perf_event_max_sample_rate", 100000);
     if (most > 0 && choice->rate_hz > (uint64_t)most) {
@@ -262,18 +261,18 @@ static void clamp_rate(struct assay_sample_choice *choice)
     }
 }
 
-int as_sample_choose(struct assay_sampler *sampler, pid_t pid, int cpu, struct assay_error *err)
+int as_sample_choose(struct as_sampler *sampler, pid_t pid, int cpu, struct as_error *err)
 {
-    const struct assay_sample_options *options = &sampler->options;
-    struct assay_sample_choice *choice = &sampler->choice;
+    const struct as_sample_options *options = &sampler->options;
+    struct as_sample_choice *choice = &sampler->choice;
     unsigned wanted = options->event, event, last_error = 0;
     char why[128];
     int fd = -1;
     choice->rate_hz = options->rate_hz;
     clamp_rate(choice);
     const unsigned last =
-        options->stacks == ASSAY_STACKS_LBR ? ASSAY_EVENT_REF_CYCLES : ASSAY_EVENT_CPU_CLOCK;
-    for (event = wanted ? wanted : ASSAY_EVENT_CYCLES; event <= last; event++) {
+        options->stacks == AS_STACKS_LBR ? AS_EVENT_REF_CYCLES : AS_EVENT_CPU_CLOCK;
+    for (event = wanted ? wanted : AS_EVENT_CYCLES; event <= last; event++) {
         common_attr(&sampler->attr, options);
         fd = try_event(sampler, event, pid, cpu);
         if (fd >= 0)
@@ -286,7 +285,7 @@ int as_sample_choose(struct assay_sampler *sampler, pid_t pid, int cpu, struct a
         as_sample_add_reason(choice, "no %s: %s", events[event].name,
                              as_sample_why_not(-fd, why, sizeof why));
     }
-    if (fd < 0 && options->stacks == ASSAY_STACKS_LBR)
+    if (fd < 0 && options->stacks == AS_STACKS_LBR)
         return as_branches_refused(&sampler->attr, pid, cpu, (int)last_error, err);
     if (fd < 0)
         return as_sample_refused(err, options->on_exec ? 0 : pid, (int)last_error);
@@ -347,7 +346,7 @@ int as_sample_open_waits(const struct perf_event_attr *attr, pid_t pid, int cpu)
     return -1;
 }
 
-static void set_waits(struct assay_sampler *sampler, uint64_t point)
+static void set_waits(struct as_sampler *sampler, uint64_t point)
 {
     struct perf_event_attr *attr = &sampler->waits;
     *attr = sampler->attr;
@@ -359,10 +358,10 @@ static void set_waits(struct assay_sampler *sampler, uint64_t point)
     attr->context_switch = attr->build_id = 0;
     attr->exclude_kernel = 0; /* the switch is in the kernel, but its user position is wanted */
     attr->exclude_callchain_kernel = 1;
-    if (sampler->options.stacks == ASSAY_STACKS_FRAME)
+    if (sampler->options.stacks == AS_STACKS_FRAME)
         return;
     /* No branch records at a switch: use DWARF */
-    if (sampler->options.stacks == ASSAY_STACKS_LBR) {
+    if (sampler->options.stacks == AS_STACKS_LBR) {
         as_branches_leave(attr);
         attr->sample_type |= PERF_SAMPLE_STACK_USER;
         attr->sample_stack_user = 2 * WAITS_STACK_B;
@@ -373,7 +372,7 @@ static void set_waits(struct assay_sampler *sampler, uint64_t point)
     attr->sample_stack_user = attr->sample_stack_user / 2 & ~7u;
 }
 
-void as_sample_no_waits(struct assay_sampler *sampler, const char *why)
+void as_sample_no_waits(struct as_sampler *sampler, const char *why)
 {
     if (sampler->choice.waits)
         as_sample_add_reason(&sampler->choice, "waiting positions of threads are not recorded: %s",
@@ -381,7 +380,7 @@ void as_sample_no_waits(struct assay_sampler *sampler, const char *why)
     sampler->choice.waits = false;
 }
 
-void as_sample_choose_waits(struct assay_sampler *sampler, pid_t pid, int cpu)
+void as_sample_choose_waits(struct as_sampler *sampler, pid_t pid, int cpu)
 {
     char why[128];
     if (!sampler->options.waits || (sampler->options.kernel && !sampler->choice.kernel))

@@ -38,7 +38,7 @@ struct as_code_maps {
 int as_code_maps_new(struct as_code_maps **out)
 {
     *out = as_calloc(1, sizeof **out);
-    return *out ? 0 : ASSAY_ERR_NOMEM;
+    return *out ? 0 : AS_ERR_NOMEM;
 }
 
 void as_code_maps_free(struct as_code_maps **maps)
@@ -81,14 +81,14 @@ static int read_map(struct as_code_maps *maps, const struct as_code_map *map, ui
                               .n = (size_t)head.n};
     code.piece = as_calloc(code.n + 1, sizeof *code.piece);
     if (!code.piece)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     memcpy(code.piece, map + 1, code.n * sizeof *code.piece);
     const bool is_whole = are_in_order(code.piece, code.n, code.size_b);
     code.head = map;
     if (is_whole && as_vec_push(&maps->code, code) == 0)
         return 2; /* the head stays mapped */
     as_free(code.piece);
-    return is_whole ? ASSAY_ERR_NOMEM : 0;
+    return is_whole ? AS_ERR_NOMEM : 0;
 }
 
 static int read_code_map_file(struct as_code_maps *maps, int directory, const char *name, bool last)

@@ -35,6 +35,6 @@ bool as_code_maps_find(const struct as_code_maps *maps, uint32_t pid, uint64_t t
                        uint64_t address, struct as_code_origin *out);
 
 /* Sets the code maps that the recorder uses; they are borrowed. */
-void as_recorder_code_maps(struct assay_recorder *recorder, struct as_code_maps *maps);
+void as_recorder_code_maps(struct as_recorder *recorder, struct as_code_maps *maps);
 
 #endif

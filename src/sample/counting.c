@@ -56,12 +56,12 @@ struct counter {
     uint32_t event;
 };
 
-struct assay_counting {
+struct as_counting {
     pid_t pid;
     bool on_exec, no_children;
     AS_VEC(struct event) event;
     AS_VEC(struct counter) counter;
-    AS_VEC(struct assay_count) count;
+    AS_VEC(struct as_count) count;
     struct as_arena arena; /* memory of the names */
 };
 
@@ -101,7 +101,7 @@ static void suggest(void *context, const char *name)
 }
 
 /* Fills `err` for an unknown event name. */
-static int unknown(const char *name, struct assay_error *err)
+static int unknown(const char *name, struct as_error *err)
 {
     const char *event = strstr(name, "::");
     event = event ? event + 2 : name;
@@ -116,7 +116,7 @@ static int unknown(const char *name, struct assay_error *err)
         for (size_t i = 0; i < SOFTWARE_N; i++)
             n += snprintf(text + n, sizeof text - (size_t)n, "%s%s", i ? ", " : "",
                           software[i].name);
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "event '%s': unknown on this machine; use %s, or a name of libpfm4",
                             name, text);
     }
@@ -126,13 +126,13 @@ static int unknown(const char *name, struct assay_error *err)
                       : i + 1 == s.n ? " or "
                                      : ", ",
                       s.best[i].name);
-    return as_error_set(err, ASSAY_ERR_USAGE,
-                        "event '%s': unknown on this machine; did you mean %s?", name, text);
+    return as_error_set(err, AS_ERR_USAGE, "event '%s': unknown on this machine; did you mean %s?",
+                        name, text);
 }
 
-static int find_event(const char *name, struct event *out, struct assay_error *err)
+static int find_event(const char *name, struct event *out, struct as_error *err)
 {
-    struct assay_error why;
+    struct as_error why;
     for (size_t i = 0; i < SOFTWARE_N; i++) {
         const struct software *s = &software[i];
         if (strcmp(name, s->name) != 0 && !(s->alias && strcmp(name, s->alias) == 0))
@@ -152,7 +152,7 @@ static int find_event(const char *name, struct event *out, struct assay_error *e
 }
 
 int as_counting_find(const char *name, struct as_event_code *out, const char **known,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
     struct event event;
     AS_TRY(find_event(name, &event, err));
@@ -161,14 +161,14 @@ int as_counting_find(const char *name, struct as_event_code *out, const char **k
     return 0;
 }
 
-static int add_names(struct assay_counting *c, const char *names, struct assay_error *err)
+static int add_names(struct as_counting *c, const char *names, struct as_error *err)
 {
     struct as_view rest = as_view_of(names), part;
     while (as_view_split(&rest, ',', &part)) {
         struct event event;
         part = as_view_trim(part);
         if (part.n == 0)
-            return as_error_set(err, ASSAY_ERR_USAGE,
+            return as_error_set(err, AS_ERR_USAGE,
                                 "events '%s': a name is missing; use names separated by commas",
                                 names);
         const char *name = as_arena_strndup(&c->arena, part.p, part.n);
@@ -183,13 +183,13 @@ static int add_names(struct assay_counting *c, const char *names, struct assay_e
 
 /* ---- Opening ------------------------------------------------------------------------------ */
 
-static int refused(const struct assay_counting *c, const struct event *event, pid_t tid, int error,
-                   struct assay_error *err)
+static int refused(const struct as_counting *c, const struct event *event, pid_t tid, int error,
+                   struct as_error *err)
 {
     char why[128];
     if ((error == EACCES || error == EPERM) && event->kernel && as_sample_paranoid() == 2 &&
         geteuid() != 0)
-        return as_error_set(err, ASSAY_ERR_PERMISSION,
+        return as_error_set(err, AS_ERR_PERMISSION,
                             "event '%s': a kernel event, but kernel.perf_event_paranoid is 2; run "
                             "'sysctl kernel.perf_event_paranoid=1' as root, or give this program "
                             "the capability CAP_PERFMON",
@@ -197,13 +197,12 @@ static int refused(const struct assay_counting *c, const struct event *event, pi
     if (error == EACCES || error == EPERM || error == ESRCH || error == EMFILE || error == ENFILE ||
         error == ENOMEM || error == ENOSYS)
         return as_sample_refused(err, c->on_exec ? 0 : tid, error);
-    return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+    return as_error_set(err, AS_ERR_UNSUPPORTED,
                         "event '%s': cannot be counted for process %d: %s; remove it", event->name,
                         (int)c->pid, as_sample_why_not(error, why, sizeof why));
 }
 
-static int open_counter(struct assay_counting *c, uint32_t index, pid_t tid,
-                        struct assay_error *err)
+static int open_counter(struct as_counting *c, uint32_t index, pid_t tid, struct as_error *err)
 {
     struct event *event = &c->event.at[index];
     struct perf_event_attr attr = {.size = sizeof attr,
@@ -235,9 +234,9 @@ static int open_counter(struct assay_counting *c, uint32_t index, pid_t tid,
     return 0;
 }
 
-static int open_thread(void *counting, pid_t tid, struct assay_error *err)
+static int open_thread(void *counting, pid_t tid, struct as_error *err)
 {
-    struct assay_counting *c = counting;
+    struct as_counting *c = counting;
     for (uint32_t i = 0; i < c->event.n; i++) {
         int rc = open_counter(c, i, tid, err);
         if (rc)
@@ -246,10 +245,10 @@ static int open_thread(void *counting, pid_t tid, struct assay_error *err)
     return 0;
 }
 
-int assay_counting_open(pid_t pid, const char *names, bool on_exec, bool no_children,
-                        struct assay_counting **out, struct assay_error *err)
+int as_counting_open(pid_t pid, const char *names, bool on_exec, bool no_children,
+                     struct as_counting **out, struct as_error *err)
 {
-    struct assay_counting *c = as_calloc(1, sizeof *c);
+    struct as_counting *c = as_calloc(1, sizeof *c);
     *out = NULL;
     if (!c)
         return as_error_nomem(err, "counters");
@@ -262,14 +261,14 @@ int assay_counting_open(pid_t pid, const char *names, bool on_exec, bool no_chil
     if (rc == 0)
         rc = on_exec ? open_thread(c, pid, err) : as_sample_each_thread(pid, open_thread, c, err);
     if (rc < 0)
-        assay_counting_close(&c);
+        as_counting_close(&c);
     *out = c;
     return rc;
 }
 
-void assay_counting_close(struct assay_counting **counting)
+void as_counting_close(struct as_counting **counting)
 {
-    struct assay_counting *c = *counting;
+    struct as_counting *c = *counting;
     if (!c)
         return;
     as_vec_foreach (&c->counter, counter)
@@ -284,17 +283,16 @@ void assay_counting_close(struct assay_counting **counting)
 
 /* ---- Reading ------------------------------------------------------------------------------ */
 
-static int add_counter(struct assay_counting *c, const struct counter *counter,
-                       struct assay_error *err)
+static int add_counter(struct as_counting *c, const struct counter *counter, struct as_error *err)
 {
     struct {
         uint64_t value, enabled_ns, running_ns;
     } now;
-    struct assay_count *count = &c->count.at[counter->event];
+    struct as_count *count = &c->count.at[counter->event];
     ssize_t n = read(counter->fd, &now, sizeof now);
     if (n != (ssize_t)sizeof now)
-        return as_error_set(err, ASSAY_ERR_IO,
-                            "event '%s': its counter cannot be read: %s; remove it", count->name,
+        return as_error_set(err, AS_ERR_IO, "event '%s': its counter cannot be read: %s; remove it",
+                            count->name,
                             n < 0 ? strerror(errno) : "the kernel could not keep it on a counter");
     count->raw += now.value;
     count->enabled_ns += now.enabled_ns;
@@ -305,17 +303,17 @@ static int add_counter(struct assay_counting *c, const struct counter *counter,
     return 0;
 }
 
-int assay_counting_read(struct assay_counting *counting, const struct assay_count **out, size_t *n,
-                        struct assay_error *err)
+int as_counting_read(struct as_counting *counting, const struct as_count **out, size_t *n,
+                     struct as_error *err)
 {
-    struct assay_counting *c = counting;
+    struct as_counting *c = counting;
     c->count.n = 0;
     as_vec_foreach (&c->event, event) {
-        struct assay_count count = {.name = event->name,
-                                    .known = event->known,
-                                    .meaning = event->meaning,
-                                    .unit = event->is_time ? "ns" : "events",
-                                    .user_only = event->user_only};
+        struct as_count count = {.name = event->name,
+                                 .known = event->known,
+                                 .meaning = event->meaning,
+                                 .unit = event->is_time ? "ns" : "events",
+                                 .user_only = event->user_only};
         if (as_vec_push(&c->count, count) < 0)
             return as_error_nomem(err, "counters");
     }

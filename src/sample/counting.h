@@ -20,11 +20,11 @@ struct as_event_code {
 
 /* Returns the code of `name` ("PMU::EVENT:MASK:MODIFIER" of libpfm4). Returns USAGE if there is no
  * such event; the sentence ends in the reason of libpfm4. */
-int as_pmu_encode(const char *name, struct as_event_code *out, struct assay_error *err);
-/* Finds an event by any name that assay_counting_open accepts. Sets `*known` to its name in the
+int as_pmu_encode(const char *name, struct as_event_code *out, struct as_error *err);
+/* Finds an event by any name that as_counting_open accepts. Sets `*known` to its name in the
  * kernel or in libpfm4. Returns 0 or USAGE. */
 int as_counting_find(const char *name, struct as_event_code *out, const char **known,
-                     struct assay_error *err);
+                     struct as_error *err);
 /* Calls `offer` with the name of each event of the performance counters of this machine. */
 void as_pmu_names(void (*offer)(void *context, const char *name), void *context);
 

@@ -102,7 +102,7 @@ int as_data_blocks_find(as_data_ranges *ranges, as_peek *peek, void *context)
 {
     as_data_ranges out = {0};
     struct block_walk *w = as_calloc(1, sizeof *w);
-    int rc = w ? 0 : ASSAY_ERR_NOMEM;
+    int rc = w ? 0 : AS_ERR_NOMEM;
 
     if (w)
         *w = (struct block_walk){.peek = peek, .context = context, .out = &out};

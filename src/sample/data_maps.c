@@ -148,13 +148,13 @@ static int add_line(as_data_ranges *out, const struct map_line *line)
         const size_t bytes = strlen(path) + 1;
         range.path = as_calloc(1, bytes);
         if (!range.path)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
         memcpy(range.path, path, bytes);
     }
     if (as_vec_push(out, range) == 0)
         return 0;
     as_free(range.path);
-    return ASSAY_ERR_NOMEM;
+    return AS_ERR_NOMEM;
 }
 
 /* Memory of a range by smaps, in KiB. */
@@ -292,7 +292,7 @@ static void copy_known_pages(const as_data_ranges *now, const as_data_ranges *be
 static int read_maps(struct as_data_process *process, bool pages)
 {
     as_data_ranges now = {0};
-    struct assay_error ignored;
+    struct as_error ignored;
     char path[64], *text;
     size_t text_b;
 
@@ -320,7 +320,7 @@ static int read_maps(struct as_data_process *process, bool pages)
 /* Returns the estimated cost of reading the pages in ns, from the memory in use. */
 static uint64_t pages_cost_ns(const struct as_data_process *process)
 {
-    struct assay_error ignored;
+    struct as_error ignored;
     char path[64], *text, *at;
     size_t text_b;
 
@@ -395,7 +395,7 @@ int as_data_maps_see(struct as_data_maps *maps, uint32_t pid, uint64_t address, 
         return 0;
     struct as_data_process *process = process_of(maps, pid);
     if (!process)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     AS_TRY(read_again(process, find_range(&process->range, address) != NULL));
     struct as_data_range *at = find_range(&process->range, stack);
     if (at && at->kind == AS_DATA_MAPPING)

@@ -96,7 +96,7 @@ static bool copy_large_records(struct as_ring *ring, uint64_t tail, uint64_t hea
     return true;
 }
 
-int as_ring_drain(struct assay_sampler *sampler, struct as_ring *ring)
+int as_ring_drain(struct as_sampler *sampler, struct as_ring *ring)
 {
     if (!ring->page)
         return 0;

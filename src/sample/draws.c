@@ -16,7 +16,7 @@ uint32_t as_draw_place(uint64_t *random, uint64_t seen, uint32_t capacity)
 }
 
 int as_draws_add(struct as_register_draws *draws, uint64_t *random,
-                 const struct assay_sample_record *sample)
+                 const struct as_sample_record *sample)
 {
     const uint32_t place = as_draw_place(random, draws->sample_n++, AS_DRAWS_MOST);
     struct as_register_draw draw = {.tid = sample->tid, .time_ns = sample->time_ns};

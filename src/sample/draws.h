@@ -41,7 +41,7 @@ uint32_t as_draw_place(uint64_t *random, uint64_t seen, uint32_t capacity);
 
 /* Adds a sample with registers, if it is drawn. Returns 0 or NOMEM. */
 int as_draws_add(struct as_register_draws *draws, uint64_t *random,
-                 const struct assay_sample_record *sample);
+                 const struct as_sample_record *sample);
 
 /* Writes "TID@TIME:REGISTER,REGISTER,... ..." in hexadecimal digits to `out`. Writes at most
  * AS_DRAWS_TEXT_N draws, from number `from` on. `out` has AS_DRAWS_TEXT_B bytes. */

@@ -21,8 +21,8 @@ static void read_line(const char *path, char *line, size_t n)
     fclose(f);
 }
 
-static int emit_existing_threads(pid_t pid, uint64_t time_ns, assay_sample_sink *sink,
-                                 void *context, struct assay_error *err)
+static int emit_existing_threads(pid_t pid, uint64_t time_ns, as_sample_sink *sink, void *context,
+                                 struct as_error *err)
 {
     char path[64], name[64];
     int rc = 0;
@@ -34,15 +34,15 @@ static int emit_existing_threads(pid_t pid, uint64_t time_ns, assay_sample_sink 
             continue;
         snprintf(path, sizeof path, "/proc/%d/task/%d/comm", (int)pid, tid);
         read_line(path, name, sizeof name);
-        struct assay_sample_record record = {.kind = ASSAY_SAMPLE_FORK,
-                                             .pid = (uint32_t)pid,
-                                             .tid = (uint32_t)tid,
-                                             .parent_pid = (uint32_t)pid,
-                                             .parent_tid = (uint32_t)pid,
-                                             .time_ns = time_ns};
+        struct as_sample_record record = {.kind = AS_SAMPLE_FORK,
+                                          .pid = (uint32_t)pid,
+                                          .tid = (uint32_t)tid,
+                                          .parent_pid = (uint32_t)pid,
+                                          .parent_tid = (uint32_t)pid,
+                                          .time_ns = time_ns};
         if (tid != pid)
             rc = sink(context, &record, err);
-        record.kind = ASSAY_SAMPLE_COMM;
+        record.kind = AS_SAMPLE_COMM;
         record.text = name;
         if (rc == 0)
             rc = sink(context, &record, err);
@@ -63,7 +63,7 @@ static uint64_t number(char **at, int base)
 
 /* Parses "START-END RIGHTS OFFSET MAJOR:MINOR INODE PATH". Returns false if the line is not a
  * mapping of code. */
-bool as_sample_map_line(char *line, struct assay_sample_record *out)
+bool as_sample_map_line(char *line, struct as_sample_record *out)
 {
     line[strcspn(line, "\n")] = 0;
     char *at = line;
@@ -82,18 +82,16 @@ bool as_sample_map_line(char *line, struct assay_sample_record *out)
     return true;
 }
 
-int as_sample_existing(pid_t pid, uint64_t time_ns, assay_sample_sink *sink, void *context,
-                       struct assay_error *err)
+int as_sample_existing(pid_t pid, uint64_t time_ns, as_sample_sink *sink, void *context,
+                       struct as_error *err)
 {
     char path[64], line[4096 + 128];
     int rc = 0;
     snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
     FILE *f = fopen(path, "re");
     while (f && rc == 0 && fgets(line, sizeof line, f)) {
-        struct assay_sample_record record = {.kind = ASSAY_SAMPLE_MAP,
-                                             .pid = (uint32_t)pid,
-                                             .tid = (uint32_t)pid,
-                                             .time_ns = time_ns};
+        struct as_sample_record record = {
+            .kind = AS_SAMPLE_MAP, .pid = (uint32_t)pid, .tid = (uint32_t)pid, .time_ns = time_ns};
         if (as_sample_map_line(line, &record))
             rc = sink(context, &record, err);
     }

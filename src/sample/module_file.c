@@ -38,8 +38,7 @@ static bool is_generation(int fd, uint64_t generation)
            (uint32_t)found == (uint32_t)generation;
 }
 
-static bool is_same(const struct assay_sample_record *map, int fd,
-                    const struct assay_file_identity *file)
+static bool is_same(const struct as_sample_record *map, int fd, const struct as_file_identity *file)
 {
     if (map->build_id_b)
         return file->build_id_b == map->build_id_b &&
@@ -52,24 +51,24 @@ static bool is_same(const struct assay_sample_record *map, int fd,
     return is_generation(fd, map->generation);
 }
 
-bool as_mapped_is(const struct assay_sample_record *map, int fd)
+bool as_mapped_is(const struct as_sample_record *map, int fd)
 {
-    struct assay_file_identity file;
-    return assay_file_identify(fd, &file) && is_same(map, fd, &file);
+    struct as_file_identity file;
+    return as_file_identify(fd, &file) && is_same(map, fd, &file);
 }
 
 /* ---- Finding ------------------------------------------------------------------------------- */
 
 /* Opens `path` and returns a descriptor if it is the mapped file; otherwise returns -1. */
-static int open_mapped(const char *path, const struct assay_sample_record *map,
-                       struct assay_file_identity *out)
+static int open_mapped(const char *path, const struct as_sample_record *map,
+                       struct as_file_identity *out)
 {
-    struct assay_file_identity file;
+    struct as_file_identity file;
     struct stat st;
     int fd = as_foreign_open(AT_FDCWD, path, 0, &st);
     if (fd < 0)
         return -1;
-    if (assay_file_identify(fd, &file) && is_same(map, fd, &file)) {
+    if (as_file_identify(fd, &file) && is_same(map, fd, &file)) {
         *out = file;
         return fd;
     }
@@ -84,8 +83,7 @@ static bool leads_to(const char *path, int fd)
            here.st_ino == held.st_ino;
 }
 
-int as_mapped_open(const struct assay_sample_record *map, struct assay_file_identity *out,
-                   bool *nameless)
+int as_mapped_open(const struct as_sample_record *map, struct as_file_identity *out, bool *nameless)
 {
     char path[4096 + 64];
     int fd;
@@ -116,8 +114,8 @@ static int64_t changed_ns(const struct stat *st)
     return content > inode ? content : inode;
 }
 
-int as_mapped_recorded(const struct as_modules *modules, const struct assay_sample_record *map,
-                       struct assay_file_identity *out)
+int as_mapped_recorded(const struct as_modules *modules, const struct as_sample_record *map,
+                       struct as_file_identity *out)
 {
     struct stat st;
     int fd = as_foreign_open(AT_FDCWD, map->text, 0, &st);
@@ -129,9 +127,9 @@ int as_mapped_recorded(const struct as_modules *modules, const struct assay_samp
     if (out->build_id_b) {
         /* Replaced while it ran: the build-id belongs to the file at the end of the recording. */
         if (map->build_id_by_path && is_other && at_ns > mapped_ns && at_ns <= written_ns)
-            *out = (struct assay_file_identity){.inode = map->inode};
+            *out = (struct as_file_identity){.inode = map->inode};
     } else if (!is_other && at_ns <= mapped_ns && at_ns <= written_ns &&
-               is_generation(fd, map->generation) && assay_file_identify(fd, out)) {
+               is_generation(fd, map->generation) && as_file_identify(fd, out)) {
         return fd;
     }
     close(fd);
@@ -169,7 +167,7 @@ static bool make_room(struct as_modules *modules)
 void as_module_file_take(struct as_modules *modules, uint32_t index, int fd)
 {
     assert(index < modules->module.n);
-    if (!has_room(fd) || (modules->held_n >= AS_HELD_MOST && !make_room(modules))) {
+    if (!has_room(fd) || (modules->held_n >= AS_STOPPED_MAX && !make_room(modules))) {
         close(fd);
         return;
     }
@@ -201,9 +199,9 @@ static bool copy_to(const char *directory, const char *name, int fd)
 /* Returns true if the file was not overwritten in place since it was mapped. */
 static bool is_unchanged(const struct as_module *module)
 {
-    const struct assay_file_identity *then = &module->fact.file;
-    struct assay_file_identity now;
-    return assay_file_identify(module->fd, &now) && now.size_b == then->size_b &&
+    const struct as_file_identity *then = &module->fact.file;
+    struct as_file_identity now;
+    return as_file_identify(module->fd, &now) && now.size_b == then->size_b &&
            now.mtime_ns == then->mtime_ns;
 }
 

@@ -12,20 +12,19 @@
 #include "sample/recorder.h"
 #include "sample/sampler.h"
 
-static int add_module(struct as_modules *modules, const struct assay_stream_module *fact,
-                      uint32_t pid)
+static int add_module(struct as_modules *modules, const struct as_stream_module *fact, uint32_t pid)
 {
     struct as_module module = {.fact = *fact, .fd = -1, .pid = pid};
     module.fact.path = as_arena_strndup(&modules->arena, fact->path, strlen(fact->path));
-    return module.fact.path ? as_vec_push(&modules->module, module) : ASSAY_ERR_NOMEM;
+    return module.fact.path ? as_vec_push(&modules->module, module) : AS_ERR_NOMEM;
 }
 
 int as_modules_init(struct as_modules *modules)
 {
-    static const struct assay_stream_module known[] = {
-        {.path = "", .kind = ASSAY_MODULE_UNKNOWN},
-        {.path = "[kernel]", .kind = ASSAY_MODULE_KERNEL},
-        {.path = "//anon", .kind = ASSAY_MODULE_ANON},
+    static const struct as_stream_module known[] = {
+        {.path = "", .kind = AS_MODULE_UNKNOWN},
+        {.path = "[kernel]", .kind = AS_MODULE_KERNEL},
+        {.path = "//anon", .kind = AS_MODULE_ANON},
     };
     memset(modules, 0, sizeof *modules);
     as_arena_init(&modules->arena);
@@ -38,7 +37,7 @@ int as_modules_init(struct as_modules *modules)
 void as_modules_fini(struct as_modules *modules)
 {
     as_vec_foreach (&modules->module, module) {
-        assay_object_close(&module->object);
+        as_object_close(&module->object);
         if (module->fd >= 0)
             close(module->fd);
     }
@@ -65,13 +64,13 @@ static int store_module_index(struct as_modules *modules, const char *key, uint3
 {
     const size_t n = strlen(key);
     const struct as_view view = {.p = as_arena_strndup(&modules->arena, key, n), .n = n};
-    return view.p ? as_map_view_put(&modules->by_key, view, index) : ASSAY_ERR_NOMEM;
+    return view.p ? as_map_view_put(&modules->by_key, view, index) : AS_ERR_NOMEM;
 }
 
 #define KEY_B (4096 + 192)
 
 /* Makes the key of a mapping from all fields of its record. */
-static void mapping_key(const struct assay_sample_record *map, char *key)
+static void mapping_key(const struct as_sample_record *map, char *key)
 {
     size_t n = (size_t)snprintf(key, KEY_B, "%x.%x:%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64,
                                 map->device_major, map->device_minor, map->inode, map->generation,
@@ -82,11 +81,11 @@ static void mapping_key(const struct assay_sample_record *map, char *key)
 }
 
 /* Makes the key of a file from its identity. Returns false if the file has no identity. */
-static bool file_key(const struct assay_stream_module *fact, char *key)
+static bool file_key(const struct as_stream_module *fact, char *key)
 {
-    const struct assay_file_identity *file = &fact->file;
+    const struct as_file_identity *file = &fact->file;
     size_t n = (size_t)snprintf(key, KEY_B, "=");
-    if (file->build_id_b == 0 && file->known != ASSAY_FILE_SEEN)
+    if (file->build_id_b == 0 && file->known != AS_FILE_SEEN)
         return false;
     if (file->build_id_b)
         n += as_hex_encode(key + n, file->build_id, file->build_id_b);
@@ -98,7 +97,7 @@ static bool file_key(const struct assay_stream_module *fact, char *key)
 }
 
 /* Finds the module of an open file. Its inode stays reserved, even if no path leads to it. */
-static bool is_open_file(const struct as_modules *modules, const struct assay_sample_record *map,
+static bool is_open_file(const struct as_modules *modules, const struct as_sample_record *map,
                          uint32_t *out)
 {
     for (uint32_t i = 0; i < modules->module.n; i++) {
@@ -115,8 +114,8 @@ static bool is_open_file(const struct as_modules *modules, const struct assay_sa
 /* Sets the file of a known module. A file that was missing at first, but has the same build-id, is
  * found here. */
 static void set_module_file(struct as_modules *modules, uint32_t index,
-                            const struct assay_sample_record *map,
-                            const struct assay_file_identity *file, int fd, bool nameless)
+                            const struct as_sample_record *map, const struct as_file_identity *file,
+                            int fd, bool nameless)
 {
     struct as_module *module = &modules->module.at[index];
     if (fd < 0)
@@ -125,7 +124,7 @@ static void set_module_file(struct as_modules *modules, uint32_t index,
         close(fd);
         return;
     }
-    if (module->fact.file.known == ASSAY_FILE_UNSEEN) {
+    if (module->fact.file.known == AS_FILE_UNSEEN) {
         module->fact.file = *file;
         module->pid = map->pid;
         module->nameless = nameless;
@@ -136,20 +135,20 @@ static void set_module_file(struct as_modules *modules, uint32_t index,
 
 /* Finds or adds the module of a new mapping; another mapping may have the same file. `*out` comes
  * in as the module without a file so far, or AS_MAP_NONE. */
-static int settle_mapping(struct as_modules *modules, const struct assay_sample_record *map,
+static int settle_mapping(struct as_modules *modules, const struct as_sample_record *map,
                           uint32_t *out)
 {
-    struct assay_stream_module fact = {
+    struct as_stream_module fact = {
         .path = map->text,
         .device = (uint64_t)map->device_major << 32 | map->device_minor,
         .file = {.inode = map->inode, .build_id_b = map->build_id_b},
-        .kind = strcmp(map->text, "[vdso]") == 0 ? ASSAY_MODULE_VDSO : ASSAY_MODULE_FILE,
+        .kind = strcmp(map->text, "[vdso]") == 0 ? AS_MODULE_VDSO : AS_MODULE_FILE,
     };
     char key[KEY_B];
     bool nameless = false;
     int fd = -1;
     memcpy(fact.file.build_id, map->build_id, sizeof fact.file.build_id);
-    if (fact.kind == ASSAY_MODULE_FILE) {
+    if (fact.kind == AS_MODULE_FILE) {
         if (is_open_file(modules, map, out))
             return 0;
         fd = modules->imported ? as_mapped_recorded(modules, map, &fact.file)
@@ -176,7 +175,7 @@ static int settle_mapping(struct as_modules *modules, const struct assay_sample_
 }
 
 /* Removes the mark of the kernel for a deleted file. The module is known by the earlier path. */
-static void restore_name(struct assay_sample_record *map, char *room, size_t room_b)
+static void restore_name(struct as_sample_record *map, char *room, size_t room_b)
 {
     static const char mark[] = " (deleted)";
     struct stat st;
@@ -191,17 +190,16 @@ static void restore_name(struct assay_sample_record *map, char *room, size_t roo
 /* Returns true if the first process did not give access to the file. Another process may. */
 static bool is_unseen(const struct as_modules *modules, uint32_t index)
 {
-    const struct assay_stream_module *fact = &modules->module.at[index].fact;
-    return fact->kind == ASSAY_MODULE_FILE && fact->file.known == ASSAY_FILE_UNSEEN &&
-           !modules->imported;
+    const struct as_stream_module *fact = &modules->module.at[index].fact;
+    return fact->kind == AS_MODULE_FILE && fact->file.known == AS_FILE_UNSEEN && !modules->imported;
 }
 
-int as_modules_of(struct as_modules *modules, const struct assay_sample_record *map, uint32_t *out)
+int as_modules_of(struct as_modules *modules, const struct as_sample_record *map, uint32_t *out)
 {
     char key[KEY_B], name[4096];
-    struct assay_sample_record known = *map;
+    struct as_sample_record known = *map;
     if (strcmp(map->text, "[vdso]") != 0 && is_anonymous(map->text)) {
-        *out = AS_MODULE_ANON;
+        *out = AS_MODULE_ID_ANON;
         return 0;
     }
     restore_name(&known, name, sizeof name);
@@ -214,7 +212,7 @@ int as_modules_of(struct as_modules *modules, const struct assay_sample_record *
 
 int as_modules_python(struct as_modules *modules, const char *path, uint32_t *out)
 {
-    const struct assay_stream_module fact = {.path = path, .kind = ASSAY_MODULE_PYTHON};
+    const struct as_stream_module fact = {.path = path, .kind = AS_MODULE_PYTHON};
     char key[KEY_B];
     snprintf(key, sizeof key, "python:%.4096s", path);
     if (index_of(modules, key, out))
@@ -229,11 +227,11 @@ static void open_module_object(struct as_module *module)
     char path[64];
     snprintf(path, sizeof path, "/proc/self/fd/%d", module->fd);
     if (module->fd >= 0)
-        assay_object_open_same(path, &module->fact.file, NULL, &module->object, NULL);
+        as_object_open_same(path, &module->fact.file, NULL, &module->object, NULL);
 }
 
 /* Tries the path first: debug information is found from there. */
-struct assay_object *as_module_object(struct as_modules *modules, uint32_t index)
+struct as_object *as_module_object(struct as_modules *modules, uint32_t index)
 {
     struct as_module *module = &modules->module.at[index];
     char root[64];
@@ -243,8 +241,8 @@ struct assay_object *as_module_object(struct as_modules *modules, uint32_t index
             open_module_object(module);
         snprintf(root, sizeof root, "/proc/%" PRIu32 "/root", module->pid);
         if (!module->object)
-            assay_sample_module_open(&module->fact, modules->imported ? NULL : root, NULL, NULL,
-                                     &module->object, NULL);
+            as_sample_module_open(&module->fact, modules->imported ? NULL : root, NULL, NULL,
+                                  &module->object, NULL);
         if (!module->object)
             open_module_object(module);
     }

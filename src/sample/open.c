@@ -11,19 +11,19 @@
 #include "sample/recorder.h"
 
 /* All processes have the same vdso, so this process can use its own. */
-static struct assay_object *open_vdso(struct assay_error *err)
+static struct as_object *open_vdso(struct as_error *err)
 {
     const uint8_t *at = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
     char line[256];
     uint64_t start, end;
-    struct assay_object *object = NULL;
+    struct as_object *object = NULL;
     FILE *f = at ? fopen("/proc/self/maps", "re") : NULL;
     while (f && fgets(line, sizeof line, f)) {
         char *dash;
         start = strtoull(line, &dash, 16);
         if (*dash == '-' && start == (uint64_t)(uintptr_t)at) {
             end = strtoull(dash + 1, NULL, 16);
-            assay_object_open_memory(at, (size_t)(end - start), "[vdso]", NULL, &object, err);
+            as_object_open_memory(at, (size_t)(end - start), "[vdso]", NULL, &object, err);
             break;
         }
     }
@@ -33,35 +33,35 @@ static struct assay_object *open_vdso(struct assay_error *err)
 }
 
 /* Opens a kept copy. It is another file than the one that ran, but assay alone wrote it. */
-static int open_kept(const struct assay_stream_module *module, const char *path,
-                     const struct assay_object_options *options, struct assay_object **out,
-                     struct assay_error *err)
+static int open_kept(const struct as_stream_module *module, const char *path,
+                     const struct as_object_options *options, struct as_object **out,
+                     struct as_error *err)
 {
     if (module->file.build_id_b)
-        return assay_object_open_same(path, &module->file, options, out, err);
-    return assay_object_open(path, options, out, err);
+        return as_object_open_same(path, &module->file, options, out, err);
+    return as_object_open(path, options, out, err);
 }
 
-int assay_sample_module_open(const struct assay_stream_module *module, const char *root,
-                             const char *directory, const struct assay_object_options *options,
-                             struct assay_object **out, struct assay_error *err)
+int as_sample_module_open(const struct as_stream_module *module, const char *root,
+                          const char *directory, const struct as_object_options *options,
+                          struct as_object **out, struct as_error *err)
 {
     char path[2 * 4096 + 64];
-    struct assay_error why = {0};
+    struct as_error why = {0};
     *out = NULL;
-    if (module->kind == ASSAY_MODULE_VDSO) {
+    if (module->kind == AS_MODULE_VDSO) {
         *out = open_vdso(&why);
-    } else if (module->kind == ASSAY_MODULE_FILE) {
+    } else if (module->kind == AS_MODULE_FILE) {
         if (module->kept && directory) {
             snprintf(path, sizeof path, "%.4096s/%.4096s", directory, module->kept);
             open_kept(module, path, options, out, &why);
         }
         if (!*out && root) {
             snprintf(path, sizeof path, "%.4096s%.4096s", root, module->path);
-            assay_object_open_same(path, &module->file, options, out, &why);
+            as_object_open_same(path, &module->file, options, out, &why);
         }
         if (!*out)
-            assay_object_open_same(module->path, &module->file, options, out, &why);
+            as_object_open_same(module->path, &module->file, options, out, &why);
     }
     if (*out)
         return 0;
@@ -70,6 +70,6 @@ int assay_sample_module_open(const struct assay_stream_module *module, const cha
             *err = why;
         return why.code;
     }
-    return as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: is not a file; it cannot be opened",
+    return as_error_set(err, AS_ERR_NOT_FOUND, "%s: is not a file; it cannot be opened",
                         module->path);
 }

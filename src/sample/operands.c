@@ -42,7 +42,7 @@ struct operand_form {
     bool is_usable;
     int64_t disp;
 };
-#define NO_REG ASSAY_REG_NONE
+#define NO_REG AS_REG_NONE
 
 struct operand_site {
     uint32_t pid, module;
@@ -79,7 +79,7 @@ int as_operands_new(uint32_t rate_hz, bool imported, struct as_operands **out)
 
     *out = o;
     if (!o)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     o->period_ns = 1000000000u / (rate_hz ? rate_hz : 1);
     o->random = 1;
     o->maps.imported = imported;
@@ -115,20 +115,20 @@ void as_operands_free(struct as_operands **operands)
 
 /* Finds an operand with a moving address: no stack, fixed address, gather or thread-local
  * memory. */
-static bool form_of(const struct assay_code *code, size_t at, struct operand_form *out)
+static bool form_of(const struct as_code *code, size_t at, struct operand_form *out)
 {
-    struct assay_memory memory[2];
-    const int n = assay_insn_memory(code, &code->insn[at], memory);
+    struct as_memory memory[2];
+    const int n = as_insn_memory(code, &code->insn[at], memory);
 
     for (int i = 0; i < n; i++) {
-        const struct assay_memory *m = &memory[i];
-        const bool has_base = m->base != ASSAY_REG_NONE, has_index = m->index != ASSAY_REG_NONE;
+        const struct as_memory *m = &memory[i];
+        const bool has_base = m->base != AS_REG_NONE, has_index = m->index != AS_REG_NONE;
 
-        if (m->stack || m->rip_relative || m->segment != ASSAY_REG_NONE || !m->access ||
+        if (m->stack || m->rip_relative || m->segment != AS_REG_NONE || !m->access ||
             (!has_base && !has_index))
             continue;
-        *out = (struct operand_form){.base = has_base ? assay_reg_dwarf(m->base) : NO_REG,
-                                     .index = has_index ? assay_reg_dwarf(m->index) : NO_REG,
+        *out = (struct operand_form){.base = has_base ? as_reg_dwarf(m->base) : NO_REG,
+                                     .index = has_index ? as_reg_dwarf(m->index) : NO_REG,
                                      .scale = m->scale,
                                      .disp = m->disp,
                                      .is_usable = true};
@@ -137,37 +137,37 @@ static bool form_of(const struct assay_code *code, size_t at, struct operand_for
     return false;
 }
 
-static bool leaves_line(const struct assay_form *form)
+static bool leaves_line(const struct as_form *form)
 {
-    return form->traits & ASSAY_TRAIT_ENDS || form->insn_class == ASSAY_CLASS_BRANCH ||
-           form->insn_class == ASSAY_CLASS_CALL || form->insn_class == ASSAY_CLASS_INVALID;
+    return form->traits & AS_TRAIT_ENDS || form->insn_class == AS_CLASS_BRANCH ||
+           form->insn_class == AS_CLASS_CALL || form->insn_class == AS_CLASS_INVALID;
 }
 
-static bool is_changed(const struct assay_regset *written, uint8_t reg)
+static bool is_changed(const struct as_regset *written, uint8_t reg)
 {
     for (unsigned gpr = 0; gpr < 16 && reg != NO_REG; gpr++)
-        if (assay_reg_dwarf(gpr) == reg)
-            return assay_regset_has(*written, ASSAY_REG_GPR + gpr);
+        if (as_reg_dwarf(gpr) == reg)
+            return as_regset_has(*written, AS_REG_GPR + gpr);
     return false;
 }
 
 /* Returns the first operand of the straight line that begins with `code`. */
-static struct operand_form first_operand(const struct assay_code *code)
+static struct operand_form first_operand(const struct as_code *code)
 {
-    struct assay_regset written = {{0, 0}};
+    struct as_regset written = {{0, 0}};
     struct operand_form form = {0};
 
     for (size_t i = 0; i < code->n && i < LINE_INSN_N; i++) {
-        struct assay_effects effects;
+        struct as_effects effects;
 
         if (form_of(code, i, &form)) {
             form.is_usable = !is_changed(&written, form.base) && !is_changed(&written, form.index);
             form.later_b = (int8_t)(code->insn[i].address - code->insn[0].address);
             return form;
         }
-        if (leaves_line(assay_form_get(code->insn[i].form)))
+        if (leaves_line(as_form_get(code->insn[i].form)))
             break;
-        assay_insn_effects(&code->insn[i], &effects);
+        as_insn_effects(&code->insn[i], &effects);
         written.word[0] |= effects.written.word[0];
         written.word[1] |= effects.written.word[1];
     }
@@ -175,17 +175,17 @@ static struct operand_form first_operand(const struct assay_code *code)
 }
 
 /* Returns the last operand before `end` with registers that are not written up to `end`. */
-static struct operand_form last_operand(const struct assay_code *code, uint64_t end)
+static struct operand_form last_operand(const struct as_code *code, uint64_t end)
 {
-    struct assay_regset written = {{0, 0}};
+    struct as_regset written = {{0, 0}};
     struct operand_form form = {0};
 
     for (size_t i = code->n; i-- > 0 && i + LINE_INSN_N > code->n;) {
-        struct assay_effects effects;
+        struct as_effects effects;
 
-        if (leaves_line(assay_form_get(code->insn[i].form)))
+        if (leaves_line(as_form_get(code->insn[i].form)))
             break;
-        assay_insn_effects(&code->insn[i], &effects);
+        as_insn_effects(&code->insn[i], &effects);
         written.word[0] |= effects.written.word[0];
         written.word[1] |= effects.written.word[1];
         if (!form_of(code, i, &form))
@@ -205,42 +205,42 @@ static bool is_same_form(const struct operand_form *a, const struct operand_form
 
 /* Finds the operand before `address`. Decoding from a wrong start soon finds the true instruction
  * starts, so two starts must give the same result. */
-static struct operand_form operand_before(const struct assay_object *object, uint64_t address)
+static struct operand_form operand_before(const struct as_object *object, uint64_t address)
 {
     struct operand_form form[2] = {{0}, {0}};
     uint64_t size_b;
 
     for (int i = 0; i < 2; i++) {
         const uint64_t start = address - BEFORE_B + (uint64_t)i * 13;
-        const uint8_t *bytes = assay_object_bytes(object, start, &size_b);
-        struct assay_code code;
+        const uint8_t *bytes = as_object_bytes(object, start, &size_b);
+        struct as_code code;
 
         if (!bytes || size_b < address - start ||
-            assay_decode(bytes, address - start, start, &code, NULL) < 0)
+            as_decode(bytes, address - start, start, &code, NULL) < 0)
             return form[1];
         if (code.n && code.insn[code.n - 1].address + code.insn[code.n - 1].length == address)
             form[i] = last_operand(&code, address);
-        assay_code_free(&code);
+        as_code_free(&code);
     }
     return is_same_form(&form[0], &form[1]) ? form[0] : (struct operand_form){0};
 }
 
-static struct operand_form read_form(const struct assay_object *object, uint64_t offset)
+static struct operand_form read_form(const struct as_object *object, uint64_t offset)
 {
     struct operand_form form = {0};
-    struct assay_code code;
+    struct as_code code;
     uint64_t address, size_b;
     const uint8_t *bytes;
 
-    if (!object || !assay_object_address_of(object, offset, &address))
+    if (!object || !as_object_address_of(object, offset, &address))
         return form;
-    bytes = assay_object_bytes(object, address, &size_b);
+    bytes = as_object_bytes(object, address, &size_b);
     if (size_b > LINE_INSN_N * INSN_MOST_B)
         size_b = LINE_INSN_N * INSN_MOST_B;
-    if (!bytes || assay_decode(bytes, size_b, address, &code, NULL) < 0)
+    if (!bytes || as_decode(bytes, size_b, address, &code, NULL) < 0)
         return form;
     form = first_operand(&code);
-    assay_code_free(&code);
+    as_code_free(&code);
     if (form.is_usable && form.later_b == 0)
         return form;
     const struct operand_form before = operand_before(object, address);
@@ -249,7 +249,7 @@ static struct operand_form read_form(const struct assay_object *object, uint64_t
 
 /* ---- Samples -------------------------------------------------------------------------------- */
 
-static int site_of(struct as_operands *o, const struct assay_object *object, struct as_frame frame,
+static int site_of(struct as_operands *o, const struct as_object *object, struct as_frame frame,
                    uint32_t pid, uint32_t *out)
 {
     const uint64_t hash = as_hash_mix((uint64_t)pid << 32 | frame.module, frame.address);
@@ -318,8 +318,8 @@ static int follow_walk(struct as_operands *o, uint32_t site, uint32_t tid, struc
     return as_vec_push(&o->walk, now);
 }
 
-int as_operands_add(struct as_operands *operands, const struct assay_object *object,
-                    struct as_frame frame, const struct assay_sample_record *sample)
+int as_operands_add(struct as_operands *operands, const struct as_object *object,
+                    struct as_frame frame, const struct as_sample_record *sample)
 {
     const uint32_t before = as_map_u64_get(&operands->clock, sample->tid);
     const uint32_t ticks = before == AS_MAP_NONE ? 1 : before + 1;
@@ -540,7 +540,7 @@ int as_operands_write(struct as_operands *operands, const struct as_spaces *spac
 
 /* ---- Blocks --------------------------------------------------------------------------------- */
 
-int as_operands_block(struct as_operands *operands, const struct assay_sample_record *record)
+int as_operands_block(struct as_operands *operands, const struct as_sample_record *record)
 {
     as_draw_times times = {0};
     int rc = as_block_lives_add(&operands->blocks, record);
@@ -568,7 +568,7 @@ void as_operands_exit(struct as_operands *operands, uint32_t pid, const struct a
     locate_sites(operands, pid, spaces, UINT64_MAX);
 }
 
-int as_operands_exec(struct as_operands *operands, const struct assay_sample_record *record,
+int as_operands_exec(struct as_operands *operands, const struct as_sample_record *record,
                      const struct as_spaces *spaces)
 {
     /* Blocks of the new program may appear before its mappings. */

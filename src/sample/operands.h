@@ -17,15 +17,15 @@ int as_operands_new(uint32_t rate_hz, bool imported, struct as_operands **out);
 void as_operands_free(struct as_operands **operands);
 
 /* Adds a time sample at `frame` of `object` (NULL: the file is unknown). Returns 0 or NOMEM. */
-int as_operands_add(struct as_operands *operands, const struct assay_object *object,
-                    struct as_frame frame, const struct assay_sample_record *sample);
+int as_operands_add(struct as_operands *operands, const struct as_object *object,
+                    struct as_frame frame, const struct as_sample_record *sample);
 
 /* Adds a record of a memory block: ALLOCATE, RELEASE or INHERIT. Returns 0 or NOMEM. */
-int as_operands_block(struct as_operands *operands, const struct assay_sample_record *record);
+int as_operands_block(struct as_operands *operands, const struct as_sample_record *record);
 
 /* Notes that a process executes another program (COMM) or ends. `spaces` must still be those of
  * before. Returns 0 or NOMEM. */
-int as_operands_exec(struct as_operands *operands, const struct assay_sample_record *record,
+int as_operands_exec(struct as_operands *operands, const struct as_sample_record *record,
                      const struct as_spaces *spaces);
 void as_operands_exit(struct as_operands *operands, uint32_t pid, const struct as_spaces *spaces);
 

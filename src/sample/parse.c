@@ -52,7 +52,7 @@ uint64_t as_record_time(const struct perf_event_attr *attr, const uint8_t *recor
 }
 
 static void parse_id(const struct perf_event_attr *attr, const uint8_t *bytes, size_t n,
-                     struct assay_sample_record *out)
+                     struct as_sample_record *out)
 {
     size_t id_b = id_size(attr);
     uint64_t type = attr->sample_type;
@@ -73,7 +73,7 @@ static void parse_id(const struct perf_event_attr *attr, const uint8_t *bytes, s
 /* Parses the user registers. All registers of the unwinder must be present, as perf and assay
  * request them. */
 static void parse_registers(const struct perf_event_attr *attr, struct as_read *r,
-                            struct assay_sample_record *out, uint64_t *regs)
+                            struct as_sample_record *out, uint64_t *regs)
 {
     uint64_t abi = as_read_u64(r), mask = attr->sample_regs_user;
     if (abi == PERF_SAMPLE_REGS_ABI_NONE)
@@ -90,7 +90,7 @@ static void parse_registers(const struct perf_event_attr *attr, struct as_read *
         out->regs = regs;
 }
 
-static void parse_stack(struct as_read *r, struct assay_sample_record *out)
+static void parse_stack(struct as_read *r, struct as_sample_record *out)
 {
     uint64_t size_b = as_read_u64(r);
     if (size_b == 0)
@@ -130,7 +130,7 @@ static void skip_raw(struct as_read *r)
     as_read_skip(r, n);
 }
 
-static void parse_chain(struct as_read *r, struct assay_sample_record *out)
+static void parse_chain(struct as_read *r, struct as_sample_record *out)
 {
     uint64_t n = as_read_u64(r);
     if (n > as_read_left(r) / 8)
@@ -142,7 +142,7 @@ static void parse_chain(struct as_read *r, struct assay_sample_record *out)
 
 /* Parses the fields before the call chain. */
 static void parse_words(const struct perf_event_attr *attr, struct as_read *r,
-                        struct assay_sample_record *out)
+                        struct as_sample_record *out)
 {
     uint64_t type = attr->sample_type;
     as_read_skip(r, words_b(type & PERF_SAMPLE_IDENTIFIER));
@@ -168,7 +168,7 @@ static void parse_words(const struct perf_event_attr *attr, struct as_read *r,
 }
 
 static void parse_sample(const struct perf_event_attr *attr, struct as_read *r,
-                         struct assay_sample_record *out, uint64_t *regs)
+                         struct as_sample_record *out, uint64_t *regs)
 {
     parse_words(attr, r, out);
     if (attr->sample_type & PERF_SAMPLE_CALLCHAIN)
@@ -183,7 +183,7 @@ static void parse_sample(const struct perf_event_attr *attr, struct as_read *r,
         parse_stack(r, out);
 }
 
-static void parse_map_1(struct as_read *r, struct assay_sample_record *out)
+static void parse_map_1(struct as_read *r, struct as_sample_record *out)
 {
     out->pid = as_read_u32(r);
     out->tid = as_read_u32(r);
@@ -193,7 +193,7 @@ static void parse_map_1(struct as_read *r, struct assay_sample_record *out)
     out->text = as_read_string(r).p;
 }
 
-static void parse_map(struct as_read *r, uint16_t misc, struct assay_sample_record *out)
+static void parse_map(struct as_read *r, uint16_t misc, struct as_sample_record *out)
 {
     out->pid = as_read_u32(r);
     out->tid = as_read_u32(r);
@@ -218,7 +218,7 @@ static void parse_map(struct as_read *r, uint16_t misc, struct assay_sample_reco
     out->text = as_read_string(r).p;
 }
 
-static void parse_comm(struct as_read *r, uint16_t misc, struct assay_sample_record *out)
+static void parse_comm(struct as_read *r, uint16_t misc, struct as_sample_record *out)
 {
     out->out = misc & PERF_RECORD_MISC_COMM_EXEC;
     out->pid = as_read_u32(r);
@@ -226,7 +226,7 @@ static void parse_comm(struct as_read *r, uint16_t misc, struct assay_sample_rec
     out->text = as_read_string(r).p;
 }
 
-static void parse_task(struct as_read *r, struct assay_sample_record *out)
+static void parse_task(struct as_read *r, struct as_sample_record *out)
 {
     out->pid = as_read_u32(r);
     out->parent_pid = as_read_u32(r);
@@ -240,68 +240,68 @@ static int kind_of(uint32_t type)
 {
     switch (type) {
     case PERF_RECORD_SAMPLE:
-        return ASSAY_SAMPLE_SAMPLE;
+        return AS_SAMPLE_SAMPLE;
     case PERF_RECORD_MMAP:
     case PERF_RECORD_MMAP2:
-        return ASSAY_SAMPLE_MAP;
+        return AS_SAMPLE_MAP;
     case PERF_RECORD_COMM:
-        return ASSAY_SAMPLE_COMM;
+        return AS_SAMPLE_COMM;
     case PERF_RECORD_FORK:
-        return ASSAY_SAMPLE_FORK;
+        return AS_SAMPLE_FORK;
     case PERF_RECORD_EXIT:
-        return ASSAY_SAMPLE_EXIT;
+        return AS_SAMPLE_EXIT;
     case PERF_RECORD_LOST:
     case PERF_RECORD_LOST_SAMPLES:
-        return ASSAY_SAMPLE_LOST;
+        return AS_SAMPLE_LOST;
     case PERF_RECORD_SWITCH:
     case PERF_RECORD_SWITCH_CPU_WIDE:
-        return ASSAY_SAMPLE_SWITCH;
+        return AS_SAMPLE_SWITCH;
     case PERF_RECORD_THROTTLE:
     case PERF_RECORD_UNTHROTTLE:
-        return ASSAY_SAMPLE_THROTTLE;
+        return AS_SAMPLE_THROTTLE;
     default:
         return -1;
     }
 }
 
 bool as_record_parse(const struct perf_event_attr *attr, const uint8_t *bytes,
-                     struct assay_sample_record *out, uint64_t *regs, bool *damaged)
+                     struct as_sample_record *out, uint64_t *regs, bool *damaged)
 {
     struct perf_event_header header;
     memcpy(&header, bytes, sizeof header);
     int kind = kind_of(header.type);
     *damaged = false;
-    if (kind < 0 || (kind == ASSAY_SAMPLE_MAP && (header.misc & PERF_RECORD_MISC_MMAP_DATA)))
+    if (kind < 0 || (kind == AS_SAMPLE_MAP && (header.misc & PERF_RECORD_MISC_MMAP_DATA)))
         return false;
     struct as_read r = as_read_of(bytes + sizeof header, header.size - sizeof header);
-    *out = (struct assay_sample_record){.kind = (uint8_t)kind};
+    *out = (struct as_sample_record){.kind = (uint8_t)kind};
     unsigned mode = header.misc & PERF_RECORD_MISC_CPUMODE_MASK;
-    if (kind != ASSAY_SAMPLE_SAMPLE)
+    if (kind != AS_SAMPLE_SAMPLE)
         parse_id(attr, r.at, as_read_left(&r), out);
     switch (kind) {
-    case ASSAY_SAMPLE_SAMPLE:
+    case AS_SAMPLE_SAMPLE:
         out->in_kernel = mode == PERF_RECORD_MISC_KERNEL;
         parse_sample(attr, &r, out, regs);
         break;
-    case ASSAY_SAMPLE_MAP:
+    case AS_SAMPLE_MAP:
         if (header.type == PERF_RECORD_MMAP)
             parse_map_1(&r, out);
         else
             parse_map(&r, header.misc, out);
         break;
-    case ASSAY_SAMPLE_COMM:
+    case AS_SAMPLE_COMM:
         parse_comm(&r, header.misc, out);
         break;
-    case ASSAY_SAMPLE_FORK:
-    case ASSAY_SAMPLE_EXIT:
+    case AS_SAMPLE_FORK:
+    case AS_SAMPLE_EXIT:
         parse_task(&r, out);
         break;
-    case ASSAY_SAMPLE_LOST:
+    case AS_SAMPLE_LOST:
         if (header.type == PERF_RECORD_LOST)
             as_read_skip(&r, 8); /* id of the event */
         out->lost = as_read_u64(&r);
         break;
-    case ASSAY_SAMPLE_SWITCH:
+    case AS_SAMPLE_SWITCH:
         out->out = header.misc & PERF_RECORD_MISC_SWITCH_OUT;
         out->preempted = header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
         break;

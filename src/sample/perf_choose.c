@@ -61,7 +61,7 @@ static bool overlap(const struct perf_event_attr *a, const struct perf_event_att
            ((!a->exclude_user && !b->exclude_user) || (!a->exclude_kernel && !b->exclude_kernel));
 }
 
-static int name_events(struct assay_perf_data *data)
+static int name_events(struct as_perf_data *data)
 {
     static const char *const clocks[] = {"cpu-clock", "task-clock"};
     for (size_t i = 0; i < data->event.n; i++) {
@@ -77,13 +77,13 @@ static int name_events(struct assay_perf_data *data)
             snprintf(text, sizeof text, "event %u:%" PRIx64, attr->type, (uint64_t)attr->config);
         data->event.at[i].name = as_arena_strndup(&data->arena, text, strlen(text));
         if (!data->event.at[i].name)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
     }
     return 0;
 }
 
 /* Marks the events of the best kind. Returns this kind. */
-static int mark_time(struct assay_perf_data *data)
+static int mark_time(struct as_perf_data *data)
 {
     int best = NO_TIME;
     for (size_t i = 0; i < data->event.n; i++) {
@@ -100,21 +100,21 @@ static int mark_time(struct assay_perf_data *data)
     return best;
 }
 
-static int no_time(const struct assay_perf_data *data, struct assay_error *err)
+static int no_time(const struct as_perf_data *data, struct as_error *err)
 {
     char names[256] = "";
     size_t n = 0;
     for (size_t i = 0; i < data->event.n && n < sizeof names; i++)
         n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", i ? ", " : "",
                               data->event.at[i].name);
-    return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+    return as_error_set(err, AS_ERR_UNSUPPORTED,
                         "%s: no event measures time: it has %s; record with '-e cycles' or '-e "
                         "cpu-clock'",
                         data->path, names);
 }
 
 /* Several events need an id at the same position in all records. */
-static int check_numbers(const struct assay_perf_data *data, struct assay_error *err)
+static int check_numbers(const struct as_perf_data *data, struct as_error *err)
 {
     const uint64_t before =
         PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID;
@@ -127,7 +127,7 @@ static int check_numbers(const struct assay_perf_data *data, struct assay_error 
     }
     if (data->attr.n == 1 || by_identifier || by_id)
         return 0;
-    return as_error_set(err, ASSAY_ERR_CORRUPT,
+    return as_error_set(err, AS_ERR_CORRUPT,
                         "%s: the records of its %zu events cannot be distinguished; record again "
                         "with one event",
                         data->path, data->attr.n);
@@ -146,13 +146,13 @@ struct deltas {
     uint64_t last_ns[THREADS];
 };
 
-static int add_sample_delta(void *context, const struct assay_sample_record *record,
-                            struct assay_error *err)
+static int add_sample_delta(void *context, const struct as_sample_record *record,
+                            struct as_error *err)
 {
     struct deltas *deltas = context;
     uint32_t slot = record->tid % THREADS;
     (void)err;
-    if (record->kind != ASSAY_SAMPLE_SAMPLE || deltas->n == DELTAS)
+    if (record->kind != AS_SAMPLE_SAMPLE || deltas->n == DELTAS)
         return 0;
     if (deltas->tid[slot] == record->tid && deltas->last_ns[slot] &&
         record->time_ns > deltas->last_ns[slot])
@@ -173,13 +173,13 @@ static int by_size(const void *a, const void *b)
  * sample, and the sampling rate of a counter with fixed period. The rate comes from the median time
  * between samples.
  */
-static int survey(struct assay_perf_data *data, uint32_t *rate_hz, struct assay_error *err)
+static int survey(struct as_perf_data *data, uint32_t *rate_hz, struct as_error *err)
 {
     struct deltas *deltas = as_calloc(1, sizeof *deltas);
     *rate_hz = 0;
     if (!deltas)
         return as_error_nomem(err, data->path);
-    int rc = assay_perf_data_read(data, add_sample_delta, deltas, err);
+    int rc = as_perf_data_read(data, add_sample_delta, deltas, err);
     as_perf_reset(data);
     if (rc == 0 && deltas->n) {
         qsort(deltas->at, deltas->n, sizeof *deltas->at, by_size);
@@ -192,10 +192,10 @@ static int survey(struct assay_perf_data *data, uint32_t *rate_hz, struct assay_
 
 /* ---- Choice -------------------------------------------------------------------------------- */
 
-static int choose_rate(struct assay_perf_data *data, const struct perf_event_attr *attr, int kind,
-                       struct assay_error *err)
+static int choose_rate(struct as_perf_data *data, const struct perf_event_attr *attr, int kind,
+                       struct as_error *err)
 {
-    struct assay_sample_choice *choice = &data->choice;
+    struct as_sample_choice *choice = &data->choice;
     const bool by_count = !attr->freq && kind < CPU_CLOCK;
     uint64_t rate = attr->freq ? attr->sample_freq : 1000000000u / attr->sample_period;
     uint32_t seen = 0;
@@ -211,7 +211,7 @@ static int choose_rate(struct assay_perf_data *data, const struct perf_event_att
     return 0;
 }
 
-static void emit_others(struct assay_perf_data *data)
+static void emit_others(struct as_perf_data *data)
 {
     char names[256] = "";
     size_t n = 0;
@@ -227,18 +227,18 @@ static uint8_t stacks_of(const struct perf_event_attr *attr)
 {
     const uint64_t copy = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
     if ((attr->sample_type & copy) == copy)
-        return ASSAY_STACKS_DWARF;
+        return AS_STACKS_DWARF;
     if (as_branches_asked(attr))
-        return ASSAY_STACKS_LBR;
+        return AS_STACKS_LBR;
     if ((attr->sample_type & PERF_SAMPLE_CALLCHAIN) && !attr->exclude_callchain_user)
-        return ASSAY_STACKS_FRAME;
-    return ASSAY_STACKS_OFF;
+        return AS_STACKS_FRAME;
+    return AS_STACKS_OFF;
 }
 
-int as_perf_choose(struct assay_perf_data *data, struct assay_error *err)
+int as_perf_choose(struct as_perf_data *data, struct as_error *err)
 {
-    static const uint8_t event_of[] = {ASSAY_EVENT_CYCLES, ASSAY_EVENT_REF_CYCLES,
-                                       ASSAY_EVENT_CPU_CLOCK, ASSAY_EVENT_CPU_CLOCK};
+    static const uint8_t event_of[] = {AS_EVENT_CYCLES, AS_EVENT_REF_CYCLES, AS_EVENT_CPU_CLOCK,
+                                       AS_EVENT_CPU_CLOCK};
     if (name_events(data) < 0)
         return as_error_nomem(err, data->path);
     data->facts.event = data->event.at;
@@ -251,7 +251,7 @@ int as_perf_choose(struct assay_perf_data *data, struct assay_error *err)
     while (!data->event.at[first].is_time)
         first++;
     const struct perf_event_attr *attr = &data->attr.at[first];
-    data->choice = (struct assay_sample_choice){
+    data->choice = (struct as_sample_choice){
         .event = event_of[kind], .kernel = !attr->exclude_kernel, .imported = true};
     as_vec_foreach (&data->attr, any) {
         data->choice.switches = data->choice.switches || any->context_switch;

@@ -75,7 +75,7 @@ struct as_perf_block {
 /* State of the decompression, see perf_zstd.c. */
 struct as_perf_zstd;
 
-struct assay_perf_data {
+struct as_perf_data {
     char *path;
     struct as_filemap map;
     const uint8_t *bytes; /* content of the file */
@@ -86,15 +86,15 @@ struct assay_perf_data {
 
     /* Events in file order; `event` is the public part of each. */
     AS_VEC(struct perf_event_attr) attr;
-    AS_VEC(struct assay_perf_event) event;
+    AS_VEC(struct as_perf_event) event;
     uint64_t ids;            /* number of event ids read */
     struct as_map_u64 by_id; /* event id of the kernel -> index of the event */
     AS_VEC(struct as_perf_build_id) build_id;
     struct as_map_view by_path; /* path -> index in `build_id` */
     struct as_arena arena;
-    struct assay_perf_facts facts;
-    struct assay_sample_choice choice;
-    struct assay_sample_counts counts;
+    struct as_perf_facts facts;
+    struct as_sample_choice choice;
+    struct as_sample_counts counts;
     char damage[512];
 
     /* State of the reading. */
@@ -108,53 +108,52 @@ struct assay_perf_data {
     AS_VEC(struct as_perf_block) block;
     size_t blocks_b;
     struct as_perf_zstd *zstd;
-    assay_sample_sink *sink;
+    as_sample_sink *sink;
     void *context;
 };
 
 /* ---- Header: perf_header.c, perf_feature.c, perf_choose.c ---- */
 
 /* Stores the sentence about the damage. The first sentence is kept. */
-void as_perf_damaged(struct assay_perf_data *data, const char *format, ...)
+void as_perf_damaged(struct as_perf_data *data, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Adds an event from the bytes of its attr and the ids of its instances. Returns 0 or NOMEM. */
-int as_perf_add_event(struct assay_perf_data *data, const uint8_t *attr, size_t attr_b,
+int as_perf_add_event(struct as_perf_data *data, const uint8_t *attr, size_t attr_b,
                       struct as_read *ids);
 /* Parses a feature of the header. Invalid values are ignored. Returns 0 or NOMEM. */
-int as_perf_feature(struct assay_perf_data *data, unsigned feature, struct as_read r);
+int as_perf_feature(struct as_perf_data *data, unsigned feature, struct as_read r);
 /* Parses a build-id record without its header. Returns 0 or NOMEM. */
-int as_perf_build_id(struct assay_perf_data *data, uint16_t misc, struct as_read r);
+int as_perf_build_id(struct as_perf_data *data, uint16_t misc, struct as_read r);
 /* Chooses the event that measures time, and finds its sampling rate. Errors: UNSUPPORTED, CORRUPT,
  * NOMEM. */
-int as_perf_choose(struct assay_perf_data *data, struct assay_error *err);
+int as_perf_choose(struct as_perf_data *data, struct as_error *err);
 
 /* ---- Records: perf_read.c ---- */
 
 /* Resets the reader to the first record. */
-void as_perf_reset(struct assay_perf_data *data);
+void as_perf_reset(struct as_perf_data *data);
 
 /* Reads and checks the record header at offset `at` of the data. Returns the bytes of the record,
  * or NULL at the end or after damage, which is reported. */
-const uint8_t *as_perf_record_at(struct assay_perf_data *data, uint64_t at,
+const uint8_t *as_perf_record_at(struct as_perf_data *data, uint64_t at,
                                  struct perf_event_header *header);
 /* Returns the number of bytes of trace data that follow a record; 0 for most records. */
 uint64_t as_perf_extra_b(const struct perf_event_header *header, const uint8_t *bytes);
 /* Returns the event of a kernel record, or AS_MAP_NONE. */
-uint32_t as_perf_event_of(const struct assay_perf_data *data,
-                          const struct perf_event_header *header, const uint8_t *bytes);
+uint32_t as_perf_event_of(const struct as_perf_data *data, const struct perf_event_header *header,
+                          const uint8_t *bytes);
 /* Handles a record that perf made, not the kernel. Returns 0 or NOMEM. */
-int as_perf_own_record(struct assay_perf_data *data, const struct perf_event_header *header,
+int as_perf_own_record(struct as_perf_data *data, const struct perf_event_header *header,
                        const uint8_t *bytes);
 
 /* ---- Decompression: perf_zstd.c ---- */
 
 /* Decompresses the payload of a record into a new block, behind the incomplete record of the last
  * block. Sets `*block`. Returns 0, CORRUPT or NOMEM. */
-int as_perf_decompress(struct assay_perf_data *data, const uint8_t *bytes, size_t n,
-                       uint32_t *block);
+int as_perf_decompress(struct as_perf_data *data, const uint8_t *bytes, size_t n, uint32_t *block);
 /* Keeps the bytes from `from` on for the next block, because they are an incomplete record. Returns
  * 0 or NOMEM. */
-int as_perf_left_over(struct assay_perf_data *data, uint32_t block, size_t from);
+int as_perf_left_over(struct as_perf_data *data, uint32_t block, size_t from);
 void as_perf_zstd_free(struct as_perf_zstd **zstd);
 
 #endif

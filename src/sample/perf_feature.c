@@ -17,7 +17,7 @@
 /* ---- Features ------------------------------------------------------------------------------ */
 
 /* Reads a length and a text with padding and a zero. Sets `*out` to NULL without a zero. */
-static int read_text(struct assay_perf_data *data, struct as_read *r, const char **out)
+static int read_text(struct as_perf_data *data, struct as_read *r, const char **out)
 {
     uint32_t n = as_read_u32(r);
     struct as_read inner = as_read_sub(r, n);
@@ -26,7 +26,7 @@ static int read_text(struct assay_perf_data *data, struct as_read *r, const char
     if (inner.bad || text.n == 0)
         return 0;
     *out = as_arena_strndup(&data->arena, text.p, text.n);
-    return *out ? 0 : ASSAY_ERR_NOMEM;
+    return *out ? 0 : AS_ERR_NOMEM;
 }
 
 /* Options of `perf record` with a separate argument. */
@@ -85,14 +85,14 @@ static const char *const *program_words(const char *const *argv, size_t n)
     return NULL;
 }
 
-static int read_command(struct assay_perf_data *data, struct as_read *r)
+static int read_command(struct as_perf_data *data, struct as_read *r)
 {
     uint32_t n = as_read_u32(r);
     if (n == 0 || n > as_read_left(r) / 4)
         return 0;
     const char **argv = as_arena_array(&data->arena, const char *, n + 1);
     if (!argv)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t i = 0; i < n; i++) {
         AS_TRY(read_text(data, r, &argv[i]));
         if (!argv[i])
@@ -105,7 +105,7 @@ static int read_command(struct assay_perf_data *data, struct as_read *r)
     return 0;
 }
 
-int as_perf_build_id(struct assay_perf_data *data, uint16_t misc, struct as_read r)
+int as_perf_build_id(struct as_perf_data *data, uint16_t misc, struct as_read r)
 {
     struct as_perf_build_id id = {.size_b = 20};
     as_read_skip(&r, 4); /* process id, not used */
@@ -120,12 +120,12 @@ int as_perf_build_id(struct assay_perf_data *data, uint16_t misc, struct as_read
         id.size_b = size_b;
     path.p = as_arena_strndup(&data->arena, path.p, path.n);
     if (!path.p)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     AS_TRY(as_map_view_put(&data->by_path, path, (uint32_t)data->build_id.n));
     return as_vec_push(&data->build_id, id);
 }
 
-static int read_build_ids(struct assay_perf_data *data, struct as_read *r)
+static int read_build_ids(struct as_perf_data *data, struct as_read *r)
 {
     while (as_read_left(r) >= sizeof(struct perf_event_header)) {
         struct perf_event_header header;
@@ -139,7 +139,7 @@ static int read_build_ids(struct assay_perf_data *data, struct as_read *r)
     return 0;
 }
 
-static int read_event_names(struct assay_perf_data *data, struct as_read *r)
+static int read_event_names(struct as_perf_data *data, struct as_read *r)
 {
     uint32_t n = as_read_u32(r), attr_b = as_read_u32(r);
     for (uint32_t i = 0; i < n && i < data->event.n && !r->bad; i++) {
@@ -154,7 +154,7 @@ static int read_event_names(struct assay_perf_data *data, struct as_read *r)
     return 0;
 }
 
-static void read_clock(struct assay_perf_data *data, struct as_read *r)
+static void read_clock(struct as_perf_data *data, struct as_read *r)
 {
     as_read_skip(r, 8); /* version, clock */
     uint64_t wall_ns = as_read_u64(r), clock_ns = as_read_u64(r);
@@ -164,9 +164,9 @@ static void read_clock(struct assay_perf_data *data, struct as_read *r)
     data->facts.clock_offset_exact = true;
 }
 
-static int read_number_facts(struct assay_perf_data *data, unsigned feature, struct as_read *r)
+static int read_number_facts(struct as_perf_data *data, unsigned feature, struct as_read *r)
 {
-    struct assay_perf_facts *facts = &data->facts;
+    struct as_perf_facts *facts = &data->facts;
     uint64_t a = feature == AS_FEATURE_NRCPUS ? as_read_u32(r) : as_read_u64(r);
     uint64_t b = feature == AS_FEATURE_NRCPUS        ? as_read_u32(r)
                  : feature == AS_FEATURE_SAMPLE_TIME ? as_read_u64(r)
@@ -186,9 +186,9 @@ static int read_number_facts(struct assay_perf_data *data, unsigned feature, str
     return 0;
 }
 
-int as_perf_feature(struct assay_perf_data *data, unsigned feature, struct as_read r)
+int as_perf_feature(struct as_perf_data *data, unsigned feature, struct as_read r)
 {
-    struct assay_perf_facts *facts = &data->facts;
+    struct as_perf_facts *facts = &data->facts;
     switch (feature) {
     case AS_FEATURE_BUILD_ID:
         return read_build_ids(data, &r);
@@ -221,7 +221,7 @@ int as_perf_feature(struct assay_perf_data *data, unsigned feature, struct as_re
 }
 
 /* Parses a later name of an event. */
-static int read_update(struct assay_perf_data *data, struct as_read *r)
+static int read_update(struct as_perf_data *data, struct as_read *r)
 {
     uint64_t what = as_read_u64(r), id = as_read_u64(r);
     struct as_view name = as_read_string(r);
@@ -229,10 +229,10 @@ static int read_update(struct assay_perf_data *data, struct as_read *r)
     if (what != UPDATE_NAME || r->bad || name.n == 0 || event == AS_MAP_NONE)
         return 0;
     data->event.at[event].name = as_arena_strndup(&data->arena, name.p, name.n);
-    return data->event.at[event].name ? 0 : ASSAY_ERR_NOMEM;
+    return data->event.at[event].name ? 0 : AS_ERR_NOMEM;
 }
 
-int as_perf_own_record(struct assay_perf_data *data, const struct perf_event_header *header,
+int as_perf_own_record(struct as_perf_data *data, const struct perf_event_header *header,
                        const uint8_t *bytes)
 {
     struct as_read r = as_read_of(bytes + sizeof *header, header->size - sizeof *header);

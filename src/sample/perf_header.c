@@ -23,7 +23,7 @@
 /* Max number of events. perf opens one event per CPU under one attr, so files have only a few. */
 #define EVENTS_MOST 4096u
 
-void as_perf_damaged(struct assay_perf_data *data, const char *format, ...)
+void as_perf_damaged(struct as_perf_data *data, const char *format, ...)
 {
     va_list ap;
     if (data->damage[0])
@@ -35,11 +35,11 @@ void as_perf_damaged(struct assay_perf_data *data, const char *format, ...)
 
 /* ---- The file ------------------------------------------------------------------------------ */
 
-static int system_error(const char *path, struct assay_error *err)
+static int system_error(const char *path, struct as_error *err)
 {
-    int code = errno == ENOENT || errno == ENOTDIR ? ASSAY_ERR_NOT_FOUND
-               : errno == EACCES || errno == EPERM ? ASSAY_ERR_PERMISSION
-                                                   : ASSAY_ERR_IO;
+    int code = errno == ENOENT || errno == ENOTDIR ? AS_ERR_NOT_FOUND
+               : errno == EACCES || errno == EPERM ? AS_ERR_PERMISSION
+                                                   : AS_ERR_IO;
     return as_error_set(err, code, "%s: cannot be read: %s", path, strerror(errno));
 }
 
@@ -52,7 +52,7 @@ static int64_t written_ns(const struct stat *st)
                : (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
 }
 
-static int map_file(struct assay_perf_data *data, const char *path, struct assay_error *err)
+static int map_file(struct as_perf_data *data, const char *path, struct as_error *err)
 {
     struct stat st = {0};
     const int fd = as_foreign_open(AT_FDCWD, path, 0, &st);
@@ -60,15 +60,15 @@ static int map_file(struct assay_perf_data *data, const char *path, struct assay
     if (fd < 0 && errno != EMEDIUMTYPE) {
         rc = system_error(path, err);
     } else if (S_ISDIR(st.st_mode)) {
-        rc = as_error_set(err, ASSAY_ERR_NOT_REGULAR,
+        rc = as_error_set(err, AS_ERR_NOT_REGULAR,
                           "%s: is a directory of 'perf record --threads'; record without --threads",
                           path);
     } else if (fd < 0) {
-        rc = as_error_set(err, ASSAY_ERR_NOT_REGULAR,
+        rc = as_error_set(err, AS_ERR_NOT_REGULAR,
                           "%s: is not a regular file; save the output of perf to a file first",
                           path);
     } else if (st.st_size < (off_t)PIPE_HEADER_B) {
-        rc = as_error_set(err, ASSAY_ERR_CORRUPT, "%s: not a perf file: it has %lld bytes", path,
+        rc = as_error_set(err, AS_ERR_CORRUPT, "%s: not a perf file: it has %lld bytes", path,
                           (long long)st.st_size);
     } else {
         errno = as_filemap_open(fd, (size_t)st.st_size, path, &data->map);
@@ -89,7 +89,7 @@ static int map_file(struct assay_perf_data *data, const char *path, struct assay
 }
 
 /* Returns the bytes of a section that the file contains. */
-static struct as_read section_of(const struct assay_perf_data *data, struct as_perf_section section)
+static struct as_read section_of(const struct as_perf_data *data, struct as_perf_section section)
 {
     if (section.offset >= data->size_b)
         return as_read_of(data->bytes, 0);
@@ -107,11 +107,11 @@ static struct as_perf_section read_section(struct as_read *r)
 
 /* ---- Events -------------------------------------------------------------------------------- */
 
-int as_perf_add_event(struct assay_perf_data *data, const uint8_t *attr, size_t attr_b,
+int as_perf_add_event(struct as_perf_data *data, const uint8_t *attr, size_t attr_b,
                       struct as_read *ids)
 {
     struct perf_event_attr copy = {0};
-    struct assay_perf_event event = {0};
+    struct as_perf_event event = {0};
     uint32_t index = (uint32_t)data->attr.n;
     if (index == EVENTS_MOST) {
         as_perf_damaged(data, "%s: names more than %u events: only those were read", data->path,
@@ -128,12 +128,12 @@ int as_perf_add_event(struct assay_perf_data *data, const uint8_t *attr, size_t 
 }
 
 /* Reads entries of `entry_b` bytes: an attr and the section of its ids. */
-static int read_attrs(struct assay_perf_data *data, struct as_perf_section section,
-                      uint64_t entry_b, struct assay_error *err)
+static int read_attrs(struct as_perf_data *data, struct as_perf_section section, uint64_t entry_b,
+                      struct as_error *err)
 {
     struct as_read r = section_of(data, section);
     if (entry_b < PERF_ATTR_SIZE_VER0 + 16 || entry_b > 4096 || as_read_left(&r) < entry_b)
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: damaged: the header has no events; record again", data->path);
     while (as_read_left(&r) >= entry_b) {
         const uint8_t *attr = as_read_bytes(&r, entry_b);
@@ -148,8 +148,7 @@ static int read_attrs(struct assay_perf_data *data, struct as_perf_section secti
 /* ---- Files --------------------------------------------------------------------------------- */
 
 /* Reads the feature sections. They are behind the data in the order of their bits. */
-static int read_features(struct assay_perf_data *data, const uint64_t *flags,
-                         struct assay_error *err)
+static int read_features(struct as_perf_data *data, const uint64_t *flags, struct as_error *err)
 {
     if (data->data_to >= data->size_b)
         return 0;
@@ -170,7 +169,7 @@ static int read_features(struct assay_perf_data *data, const uint64_t *flags,
     return 0;
 }
 
-static int read_file_header(struct assay_perf_data *data, struct assay_error *err)
+static int read_file_header(struct as_perf_data *data, struct as_error *err)
 {
     struct as_read r = as_read_of(data->bytes, data->size_b);
     uint64_t flags[AS_FEATURES / 64];
@@ -181,11 +180,11 @@ static int read_file_header(struct assay_perf_data *data, struct assay_error *er
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         flags[i] = as_read_u64(&r);
     if (r.bad)
-        return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: truncated in its header; record again",
+        return as_error_set(err, AS_ERR_CORRUPT, "%s: truncated in its header; record again",
                             data->path);
     AS_TRY(read_attrs(data, attrs, entry_b, err));
     if (at.offset < FILE_HEADER_B || at.offset > data->size_b)
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: damaged: the header has no data section; record again",
                             data->path);
     data->data_from = at.offset;
@@ -207,7 +206,7 @@ static int read_file_header(struct assay_perf_data *data, struct assay_error *er
 /* ---- Pipes --------------------------------------------------------------------------------- */
 
 /* Reads the records that replace the header at the beginning. */
-static int read_pipe_header(struct assay_perf_data *data, struct assay_error *err)
+static int read_pipe_header(struct as_perf_data *data, struct as_error *err)
 {
     struct perf_event_header header;
     const uint8_t *bytes;
@@ -232,45 +231,45 @@ static int read_pipe_header(struct assay_perf_data *data, struct assay_error *er
     }
     data->data_from = at;
     if (data->attr.n == 0)
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: has no events: it is damaged, or nothing was recorded; record "
                             "again",
                             data->path);
     return 0;
 }
 
-static int read_header(struct assay_perf_data *data, struct assay_error *err)
+static int read_header(struct as_perf_data *data, struct as_error *err)
 {
     struct as_read r = as_read_of(data->bytes, data->size_b);
     const char *magic = (const char *)as_read_bytes(&r, 8);
     uint64_t header_b = as_read_u64(&r);
     if (memcmp(magic, "2ELIFREP", 8) == 0)
-        return as_error_set(err, ASSAY_ERR_ARCH,
+        return as_error_set(err, AS_ERR_ARCH,
                             "%s: recorded on a big-endian machine; only x86-64 is supported",
                             data->path);
     if (memcmp(magic, "PERFFILE", 8) == 0 || memcmp(magic, "ELIFFREP", 8) == 0)
-        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+        return as_error_set(err, AS_ERR_UNSUPPORTED,
                             "%s: first version of perf's format (before 2012); record again",
                             data->path);
     if (memcmp(magic, "PERFILE2", 8) != 0)
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
-                            "%s: not a perf file; use a file of 'perf record'", data->path);
+        return as_error_set(err, AS_ERR_CORRUPT, "%s: not a perf file; use a file of 'perf record'",
+                            data->path);
     return header_b == PIPE_HEADER_B ? read_pipe_header(data, err) : read_file_header(data, err);
 }
 
 /* ---- Opening ------------------------------------------------------------------------------- */
 
-static int check_machine(const struct assay_perf_data *data, struct assay_error *err)
+static int check_machine(const struct as_perf_data *data, struct as_error *err)
 {
     const char *arch = data->facts.arch;
     if (!arch || strcmp(arch, "x86_64") == 0)
         return 0;
-    return as_error_set(err, ASSAY_ERR_ARCH, "%s: recorded on %s; only x86_64 is supported",
+    return as_error_set(err, AS_ERR_ARCH, "%s: recorded on %s; only x86_64 is supported",
                         data->path, arch);
 }
 
 /* Sets the clock offset. Before, the offset was the time of the last write. */
-static void place_in_time(struct assay_perf_data *data)
+static void place_in_time(struct as_perf_data *data)
 {
     uint64_t last_ns = data->facts.last_ns ? data->facts.last_ns : data->facts.first_ns;
     if (!data->facts.clock_offset_exact)
@@ -279,9 +278,9 @@ static void place_in_time(struct assay_perf_data *data)
     data->choice.written_ns = data->written_ns;
 }
 
-int assay_perf_data_open(const char *path, struct assay_perf_data **out, struct assay_error *err)
+int as_perf_data_open(const char *path, struct as_perf_data **out, struct as_error *err)
 {
-    struct assay_perf_data *data = as_calloc(1, sizeof *data);
+    struct as_perf_data *data = as_calloc(1, sizeof *data);
     *out = NULL;
     if (!data)
         return as_error_nomem(err, path);
@@ -297,7 +296,7 @@ int assay_perf_data_open(const char *path, struct assay_perf_data **out, struct 
     if (rc == 0)
         rc = as_perf_choose(data, err);
     if (rc < 0) {
-        assay_perf_data_close(&data);
+        as_perf_data_close(&data);
         return rc;
     }
     place_in_time(data);
@@ -305,9 +304,9 @@ int assay_perf_data_open(const char *path, struct assay_perf_data **out, struct 
     return 0;
 }
 
-void assay_perf_data_close(struct assay_perf_data **data)
+void as_perf_data_close(struct as_perf_data **data)
 {
-    struct assay_perf_data *d = *data;
+    struct as_perf_data *d = *data;
     if (!d)
         return;
     as_filemap_close(&d->map);
@@ -324,27 +323,27 @@ void assay_perf_data_close(struct assay_perf_data **data)
     *data = NULL;
 }
 
-const struct assay_perf_facts *assay_perf_data_facts(const struct assay_perf_data *data)
+const struct as_perf_facts *as_perf_data_facts(const struct as_perf_data *data)
 {
     return &data->facts;
 }
 
-const struct assay_sample_choice *assay_perf_data_choice(const struct assay_perf_data *data)
+const struct as_sample_choice *as_perf_data_choice(const struct as_perf_data *data)
 {
     return &data->choice;
 }
 
-const struct assay_sample_counts *assay_perf_data_counts(const struct assay_perf_data *data)
+const struct as_sample_counts *as_perf_data_counts(const struct as_perf_data *data)
 {
     return &data->counts;
 }
 
-const char *assay_perf_data_damage(const struct assay_perf_data *data)
+const char *as_perf_data_damage(const struct as_perf_data *data)
 {
     return data->damage;
 }
 
-void assay_perf_data_progress(const struct assay_perf_data *data, uint64_t *done, uint64_t *total)
+void as_perf_data_progress(const struct as_perf_data *data, uint64_t *done, uint64_t *total)
 {
     *total = data->data_to - data->data_from;
     *done = data->at > data->data_from ? data->at - data->data_from : 0;

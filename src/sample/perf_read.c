@@ -21,7 +21,7 @@
 
 /* ---- Single records ------------------------------------------------------------------------ */
 
-const uint8_t *as_perf_record_at(struct assay_perf_data *data, uint64_t at,
+const uint8_t *as_perf_record_at(struct as_perf_data *data, uint64_t at,
                                  struct perf_event_header *header)
 {
     uint64_t left = at < data->data_to ? data->data_to - at : 0;
@@ -79,8 +79,8 @@ static uint64_t id_of(const struct perf_event_attr *attr, const struct perf_even
     return id;
 }
 
-uint32_t as_perf_event_of(const struct assay_perf_data *data,
-                          const struct perf_event_header *header, const uint8_t *bytes)
+uint32_t as_perf_event_of(const struct as_perf_data *data, const struct perf_event_header *header,
+                          const uint8_t *bytes)
 {
     if (data->attr.n == 1)
         return 0;
@@ -92,7 +92,7 @@ uint32_t as_perf_event_of(const struct assay_perf_data *data,
 
 /* ---- Handing out --------------------------------------------------------------------------- */
 
-static void add_build_id(const struct assay_perf_data *data, struct assay_sample_record *map)
+static void add_build_id(const struct as_perf_data *data, struct as_sample_record *map)
 {
     if (map->build_id_b || data->build_id.n == 0)
         return;
@@ -105,8 +105,8 @@ static void add_build_id(const struct assay_perf_data *data, struct assay_sample
 }
 
 /* Counts a sample. Returns true if its event measures time. */
-static bool count_perf_sample(struct assay_perf_data *data, uint32_t event,
-                              const struct assay_sample_record *record)
+static bool count_perf_sample(struct as_perf_data *data, uint32_t event,
+                              const struct as_sample_record *record)
 {
     data->event.at[event].samples++;
     if (!data->event.at[event].is_time)
@@ -123,16 +123,16 @@ static bool count_perf_sample(struct assay_perf_data *data, uint32_t event,
 }
 
 /* Returns true if the values could have been measured. */
-static bool is_plausible(const struct assay_sample_record *record)
+static bool is_plausible(const struct as_sample_record *record)
 {
     return record->time_ns <= AS_TIME_MOST_NS && record->period <= AS_PERIOD_MOST &&
            record->lost <= AS_PERIOD_MOST;
 }
 
-static int hand_out(struct assay_perf_data *data, const uint8_t *bytes, struct assay_error *err)
+static int hand_out(struct as_perf_data *data, const uint8_t *bytes, struct as_error *err)
 {
     struct perf_event_header header;
-    struct assay_sample_record record;
+    struct as_sample_record record;
     uint64_t regs[AS_SAMPLE_REGS_N];
     uint64_t aligned[UINT16_MAX / 8 + 1];
     bool damaged = true;
@@ -158,17 +158,17 @@ static int hand_out(struct assay_perf_data *data, const uint8_t *bytes, struct a
     bool timed = record.time_ns != 0;
     if (!timed)
         record.time_ns = data->handed_ns ? data->handed_ns : data->facts.first_ns;
-    if (record.kind == ASSAY_SAMPLE_MAP)
+    if (record.kind == AS_SAMPLE_MAP)
         add_build_id(data, &record);
-    if (record.kind == ASSAY_SAMPLE_SAMPLE && !count_perf_sample(data, event, &record))
+    if (record.kind == AS_SAMPLE_SAMPLE && !count_perf_sample(data, event, &record))
         return 0;
-    if (record.kind == ASSAY_SAMPLE_THROTTLE && !data->event.at[event].is_time)
+    if (record.kind == AS_SAMPLE_THROTTLE && !data->event.at[event].is_time)
         return 0;
-    data->counts.samples += record.kind == ASSAY_SAMPLE_SAMPLE;
+    data->counts.samples += record.kind == AS_SAMPLE_SAMPLE;
     /* Limited like the counts of the stream. */
     const uint64_t room = AS_PERIOD_MOST - data->counts.lost;
     data->counts.lost += record.lost < room ? record.lost : room;
-    data->counts.throttled += record.kind == ASSAY_SAMPLE_THROTTLE && record.out;
+    data->counts.throttled += record.kind == AS_SAMPLE_THROTTLE && record.out;
     data->counts.late += timed && record.time_ns < data->handed_ns;
     if (timed && record.time_ns > data->handed_ns)
         data->handed_ns = record.time_ns;
@@ -185,7 +185,7 @@ static int by_time(const void *a, const void *b)
     return x->number < y->number ? -1 : 1;
 }
 
-static void release_data(struct assay_perf_data *data, uint32_t block)
+static void release_data(struct as_perf_data *data, uint32_t block)
 {
     if (block == AS_MAP_NONE || --data->block.at[block].waiting)
         return;
@@ -195,8 +195,7 @@ static void release_data(struct assay_perf_data *data, uint32_t block)
 }
 
 /* Delivers records up to `until_ns`, at most `most` of them. */
-static int flush(struct assay_perf_data *data, uint64_t until_ns, size_t most,
-                 struct assay_error *err)
+static int flush(struct as_perf_data *data, uint64_t until_ns, size_t most, struct as_error *err)
 {
     size_t n = 0;
     int rc = 0;
@@ -216,8 +215,8 @@ static int flush(struct assay_perf_data *data, uint64_t until_ns, size_t most,
     return rc;
 }
 
-static int queue_kernel_record(struct assay_perf_data *data, const struct perf_event_header *header,
-                               const uint8_t *bytes, uint32_t block, struct assay_error *err)
+static int queue_kernel_record(struct as_perf_data *data, const struct perf_event_header *header,
+                               const uint8_t *bytes, uint32_t block, struct as_error *err)
 {
     uint32_t event = as_perf_event_of(data, header, bytes);
     uint64_t time_ns = event == AS_MAP_NONE ? 0 : as_record_time(&data->attr.at[event], bytes);
@@ -236,7 +235,7 @@ static int queue_kernel_record(struct assay_perf_data *data, const struct perf_e
     return 0;
 }
 
-static int end_round(struct assay_perf_data *data, struct assay_error *err)
+static int end_round(struct as_perf_data *data, struct as_error *err)
 {
     int rc = flush(data, data->round_ns, SIZE_MAX, err);
     data->round_ns = data->round_most_ns;
@@ -245,9 +244,8 @@ static int end_round(struct assay_perf_data *data, struct assay_error *err)
 
 /* ---- Reading ------------------------------------------------------------------------------- */
 
-static int dispatch_perf_record(struct assay_perf_data *data,
-                                const struct perf_event_header *header, const uint8_t *bytes,
-                                uint32_t block, struct assay_error *err)
+static int dispatch_perf_record(struct as_perf_data *data, const struct perf_event_header *header,
+                                const uint8_t *bytes, uint32_t block, struct as_error *err)
 {
     if (header->type < AS_PERF_HEADER_ATTR)
         return queue_kernel_record(data, header, bytes, block, err);
@@ -258,9 +256,9 @@ static int dispatch_perf_record(struct assay_perf_data *data,
 
 /* Reads the records in a compressed record. Sets `*more` to false if nothing after it can be
  * read. */
-static int read_compressed_records(struct assay_perf_data *data,
+static int read_compressed_records(struct as_perf_data *data,
                                    const struct perf_event_header *header, const uint8_t *bytes,
-                                   bool *more, struct assay_error *err)
+                                   bool *more, struct as_error *err)
 {
     struct as_read r = as_read_of(bytes + sizeof *header, header->size - sizeof *header);
     uint64_t n = as_read_left(&r);
@@ -269,8 +267,8 @@ static int read_compressed_records(struct assay_perf_data *data,
         n = as_read_u64(&r);
     const uint8_t *packed = as_read_bytes(&r, n);
     data->facts.compressed = true;
-    int rc = packed ? as_perf_decompress(data, packed, (size_t)n, &block) : ASSAY_ERR_CORRUPT;
-    if (rc == ASSAY_ERR_NOMEM)
+    int rc = packed ? as_perf_decompress(data, packed, (size_t)n, &block) : AS_ERR_CORRUPT;
+    if (rc == AS_ERR_NOMEM)
         return as_error_nomem(err, data->path);
     if (rc < 0) {
         as_perf_damaged(data,
@@ -307,8 +305,8 @@ static int read_compressed_records(struct assay_perf_data *data,
     return rc;
 }
 
-int assay_perf_data_read(struct assay_perf_data *data, assay_sample_sink *sink, void *context,
-                         struct assay_error *err)
+int as_perf_data_read(struct as_perf_data *data, as_sample_sink *sink, void *context,
+                      struct as_error *err)
 {
     struct perf_event_header header;
     const uint8_t *bytes;
@@ -333,7 +331,7 @@ int assay_perf_data_read(struct assay_perf_data *data, assay_sample_sink *sink, 
     return rc < 0 ? rc : flush(data, UINT64_MAX, SIZE_MAX, err);
 }
 
-void as_perf_reset(struct assay_perf_data *data)
+void as_perf_reset(struct as_perf_data *data)
 {
     as_vec_foreach (&data->block, block)
         as_free(block->bytes);
@@ -342,7 +340,7 @@ void as_perf_reset(struct assay_perf_data *data)
     as_perf_zstd_free(&data->zstd);
     data->at = data->number = data->blocks_b = 0;
     data->round_ns = data->round_most_ns = data->handed_ns = 0;
-    data->counts = (struct assay_sample_counts){0};
+    data->counts = (struct as_sample_counts){0};
     data->facts.idle = 0;
     as_vec_foreach (&data->event, event)
         event->samples = 0;

@@ -29,22 +29,22 @@ void as_perf_zstd_free(struct as_perf_zstd **zstd)
     *zstd = NULL;
 }
 
-static int begin(struct assay_perf_data *data)
+static int begin(struct as_perf_data *data)
 {
     if (data->zstd)
         return 0;
     data->zstd = as_calloc(1, sizeof *data->zstd);
     if (!data->zstd)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     data->zstd->context = ZSTD_createDCtx();
     if (data->zstd->context)
         return 0;
     as_perf_zstd_free(&data->zstd);
-    return ASSAY_ERR_NOMEM;
+    return AS_ERR_NOMEM;
 }
 
 /* Stores a block in a free or new slot and sets `*out`. Returns 0 or NOMEM. */
-static int store_perf_block(struct assay_perf_data *data, struct as_perf_block block, uint32_t *out)
+static int store_perf_block(struct as_perf_data *data, struct as_perf_block block, uint32_t *out)
 {
     for (uint32_t i = 0; i < data->block.n; i++) {
         if (!data->block.at[i].bytes) {
@@ -75,7 +75,7 @@ static int unpack(struct as_perf_zstd *zstd, const uint8_t *bytes, size_t n,
         ZSTD_outBuffer out = {to.at + to.n, to.cap - to.n, 0};
         if (ZSTD_isError(ZSTD_decompressStream(zstd->context, &out, &in)) ||
             to.n + out.pos > BLOCK_MOST_B)
-            rc = ASSAY_ERR_CORRUPT;
+            rc = AS_ERR_CORRUPT;
         full = out.pos == out.size;
         to.n += out.pos;
     }
@@ -87,7 +87,7 @@ static int unpack(struct as_perf_zstd *zstd, const uint8_t *bytes, size_t n,
     return 0;
 }
 
-int as_perf_decompress(struct assay_perf_data *data, const uint8_t *bytes, size_t n, uint32_t *out)
+int as_perf_decompress(struct as_perf_data *data, const uint8_t *bytes, size_t n, uint32_t *out)
 {
     struct as_perf_block block;
     AS_TRY(begin(data));
@@ -99,7 +99,7 @@ int as_perf_decompress(struct assay_perf_data *data, const uint8_t *bytes, size_
     return rc;
 }
 
-int as_perf_left_over(struct assay_perf_data *data, uint32_t block, size_t from)
+int as_perf_left_over(struct as_perf_data *data, uint32_t block, size_t from)
 {
     const struct as_perf_block *b = &data->block.at[block];
     size_t n = b->size_b - from;

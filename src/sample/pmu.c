@@ -13,7 +13,7 @@ static bool ready(void)
     return pfm_initialize() == PFM_SUCCESS;
 }
 
-int as_pmu_encode(const char *name, struct as_event_code *out, struct assay_error *err)
+int as_pmu_encode(const char *name, struct as_event_code *out, struct as_error *err)
 {
     struct perf_event_attr attr = {.size = sizeof attr};
     pfm_perf_encode_arg_t arg = {.attr = &attr, .size = sizeof arg, .cpu = -1};
@@ -21,7 +21,7 @@ int as_pmu_encode(const char *name, struct as_event_code *out, struct assay_erro
                  ? pfm_get_os_event_encoding(name, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &arg)
                  : PFM_ERR_NOTSUPP;
     if (rc != PFM_SUCCESS)
-        return as_error_set(err, ASSAY_ERR_USAGE, "event '%s': not known here: %s", name,
+        return as_error_set(err, AS_ERR_USAGE, "event '%s': not known here: %s", name,
                             pfm_strerror(rc));
     *out = (struct as_event_code){.type = attr.type,
                                   .config = attr.config,

@@ -64,7 +64,7 @@ uint32_t as_python_line(uint32_t first_line, const uint8_t *table, size_t table_
         if (at.bad)
             return 0;
         if (byte < end)
-            return has_line && line > 0 && line < ASSAY_PYTHON_LINES ? (uint32_t)line : 0;
+            return has_line && line > 0 && line < AS_PYTHON_LINES ? (uint32_t)line : 0;
     }
     return 0;
 }
@@ -146,13 +146,13 @@ int as_python_code_add(struct as_python_codes *codes, const struct as_agent_code
     const uint8_t *name = record->bytes + record->file_b, *table = name + record->name_b;
     if (as_map_u64_get(&codes->by_hash, record->code) != AS_MAP_NONE)
         return 0;
-    if (code.first_line >= ASSAY_PYTHON_LINES)
+    if (code.first_line >= AS_PYTHON_LINES)
         code.first_line = 0;
     uint8_t *copy = as_arena_alloc(&codes->arena, (size_t)record->table_b + 1, 1);
     code.file = copy_text(&codes->arena, record->bytes, record->file_b, record->file_width);
     code.name = copy_text(&codes->arena, name, record->name_b, record->name_width);
     if (!copy || !code.file || !code.name)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     memcpy(copy, table, record->table_b);
     code.table = copy;
     AS_TRY(as_vec_push(&codes->code, code));
@@ -161,14 +161,14 @@ int as_python_code_add(struct as_python_codes *codes, const struct as_agent_code
 
 /* ---- Frames ------------------------------------------------------------------------------- */
 
-static struct assay_python_frame frame_of(const struct as_python_codes *codes,
-                                          const struct as_agent_python_frame *from)
+static struct as_python_frame frame_of(const struct as_python_codes *codes,
+                                       const struct as_agent_python_frame *from)
 {
-    struct assay_python_frame frame = {.file = "", .name = "[unknown]"};
+    struct as_python_frame frame = {.file = "", .name = "[unknown]"};
     const uint32_t index = as_map_u64_get(&codes->by_hash, from->code);
     const uint32_t byte = (uint32_t)from->where;
     if (!from->code)
-        return (struct assay_python_frame){.at = from->where};
+        return (struct as_python_frame){.at = from->where};
     frame.calls = (from->where & AS_AGENT_PYTHON_CALLS) != 0;
     if (index == AS_MAP_NONE) /* the record of the function was lost */
         return frame;
@@ -183,7 +183,7 @@ static struct assay_python_frame frame_of(const struct as_python_codes *codes,
 }
 
 int as_python_frames(struct as_python_codes *codes, const struct as_agent_python_frame *from,
-                     uint32_t n, struct assay_sample_record *out)
+                     uint32_t n, struct as_sample_record *out)
 {
     codes->frame.n = 0;
     AS_TRY(as_vec_reserve(&codes->frame, n));

@@ -22,7 +22,7 @@ struct as_python_codes {
     AS_VEC(struct as_python_code) code;
     struct as_map_u64 by_hash;
     struct as_arena arena;
-    AS_VEC(struct assay_python_frame) frame; /* frames of the current sample */
+    AS_VEC(struct as_python_frame) frame; /* frames of the current sample */
 };
 
 void as_python_codes_init(struct as_python_codes *codes);
@@ -35,7 +35,7 @@ int as_python_code_add(struct as_python_codes *codes, const struct as_agent_code
 /* Sets the Python frames of a sample. They are in the memory of `codes` until the next call.
  * Returns 0 or NOMEM. */
 int as_python_frames(struct as_python_codes *codes, const struct as_agent_python_frame *from,
-                     uint32_t n, struct assay_sample_record *out);
+                     uint32_t n, struct as_sample_record *out);
 
 /* Returns the line of the instruction at byte offset `byte` (co_linetable, Objects/locations.md of
  * 3.11). Returns 0 if the instruction has no line or the table is damaged. */

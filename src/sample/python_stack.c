@@ -15,7 +15,7 @@
 #include "base/str.h"
 
 struct weave {
-    const struct assay_sample_record *sample;
+    const struct as_sample_record *sample;
     const struct as_frames *from;
     struct as_python_names *names;
     struct as_modules *modules;
@@ -50,12 +50,12 @@ static int write_name(struct weave *w, uint32_t module, uint64_t function, const
     return as_map_u64_put(&w->names->written, key, 1);
 }
 
-static int push_python(struct weave *w, const struct assay_python_frame *frame)
+static int push_python(struct weave *w, const struct as_python_frame *frame)
 {
     struct as_frame place;
     AS_TRY(as_modules_python(w->modules, frame->file[0] ? frame->file : "[python]", &place.module));
-    place.address = ASSAY_PYTHON_ADDRESS(frame->first_line, tag_of(frame->name), frame->line);
-    AS_TRY(write_name(w, place.module, ASSAY_PYTHON_FUNCTION(place.address), frame->name));
+    place.address = AS_PYTHON_ADDRESS(frame->first_line, tag_of(frame->name), frame->line);
+    AS_TRY(write_name(w, place.module, AS_PYTHON_FUNCTION(place.address), frame->name));
     as_frames_push(&w->to, place);
     return 0;
 }
@@ -76,7 +76,7 @@ static bool runs_python(const struct weave *w, unsigned i)
     return false;
 }
 
-static const struct assay_python_frame *innermost_in(const struct weave *w, unsigned i)
+static const struct as_python_frame *innermost_in(const struct weave *w, unsigned i)
 {
     for (size_t g = 0; g + 1 < w->sample->python_n; g++)
         if (!w->sample->python[g].name && is_in_frame(w->from, i, w->sample->python[g].at))
@@ -120,7 +120,7 @@ static void choose_frames(struct weave *w)
     if (first == n)
         return;
     w->interpreter = w->from->frame[first].module;
-    const struct assay_python_frame *top = innermost_in(w, first);
+    const struct as_python_frame *top = innermost_in(w, first);
     const bool is_compiled = top && top->calls && first > 0 && is_own_code(w, first);
     for (unsigned i = 0; i < n; i++) {
         if (!w->is_run[i])
@@ -136,7 +136,7 @@ static void choose_frames(struct weave *w)
 /* Appends the Python functions that native frame `i` runs instead of the frame. */
 static int push_run(struct weave *w, unsigned i)
 {
-    const struct assay_python_frame *frame = w->sample->python;
+    const struct as_python_frame *frame = w->sample->python;
     bool is_here = false;
     for (size_t g = 0; g < w->sample->python_n; g++) {
         if (!frame[g].name)
@@ -149,7 +149,7 @@ static int push_run(struct weave *w, unsigned i)
 
 int as_python_weave(struct as_python_names *names, struct as_modules *modules,
                     struct as_writer *writer, size_t *module_n,
-                    const struct assay_sample_record *sample, struct as_frames *frames)
+                    const struct as_sample_record *sample, struct as_frames *frames)
 {
     struct weave w = {.sample = sample,
                       .from = frames,

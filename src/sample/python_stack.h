@@ -20,6 +20,6 @@ struct as_python_names {
  */
 int as_python_weave(struct as_python_names *names, struct as_modules *modules,
                     struct as_writer *writer, size_t *module_n,
-                    const struct assay_sample_record *sample, struct as_frames *frames);
+                    const struct as_sample_record *sample, struct as_frames *frames);
 
 #endif

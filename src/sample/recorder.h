@@ -18,9 +18,9 @@
 /* ---- Modules ---- */
 
 struct as_module {
-    struct assay_stream_module fact;
+    struct as_stream_module fact;
     /* Opened for the first stack through it; NULL: not opened or not available. */
-    struct assay_object *object;
+    struct as_object *object;
     bool tried;
     bool sampled;  /* some sample has it on its stack */
     bool nameless; /* the path did not lead to the mapped file when it was first mapped */
@@ -34,14 +34,14 @@ struct as_modules {
     struct as_arena arena;
     const char *keep; /* directory for copies of files without a path, or NULL */
     bool imported;    /* recorded earlier: /proc does not describe these processes */
-    int64_t clock_offset_ns, written_ns; /* as in struct assay_sample_choice */
+    int64_t clock_offset_ns, written_ns; /* as in struct as_sample_choice */
     size_t held_n;                       /* number of modules with an open descriptor */
 };
-#define AS_MODULE_UNKNOWN 0u
-#define AS_MODULE_KERNEL  1u
-#define AS_MODULE_ANON    2u
+#define AS_MODULE_ID_UNKNOWN 0u
+#define AS_MODULE_ID_KERNEL  1u
+#define AS_MODULE_ID_ANON    2u
 /* Max number of module files that are open at the same time. */
-#define AS_HELD_MOST 256u
+#define AS_STOPPED_MAX 256u
 
 struct as_writer;
 
@@ -49,11 +49,11 @@ struct as_writer;
 int as_modules_init(struct as_modules *modules);
 void as_modules_fini(struct as_modules *modules);
 /* Finds or adds the module of a MAP record. Returns 0 or NOMEM. */
-int as_modules_of(struct as_modules *modules, const struct assay_sample_record *map, uint32_t *out);
+int as_modules_of(struct as_modules *modules, const struct as_sample_record *map, uint32_t *out);
 /* Finds or adds the module of a Python file. Returns 0 or NOMEM. */
 int as_modules_python(struct as_modules *modules, const char *path, uint32_t *out);
 /* Returns the file of a module and opens it if necessary; NULL if it cannot be opened. */
-struct assay_object *as_module_object(struct as_modules *modules, uint32_t index);
+struct as_object *as_module_object(struct as_modules *modules, uint32_t index);
 
 /* ---- Files that were mapped ---- */
 
@@ -62,14 +62,14 @@ struct assay_object *as_module_object(struct as_modules *modules, uint32_t index
  * descriptor, or -1 if the file is not available. Sets `*nameless` if its path leads to another
  * file.
  */
-int as_mapped_open(const struct assay_sample_record *map, struct assay_file_identity *out,
+int as_mapped_open(const struct as_sample_record *map, struct as_file_identity *out,
                    bool *nameless);
 /* As as_mapped_open for a mapping that was recorded earlier, by its path alone. `*out` is the
  * recorded identity. A build-id that cannot be right is removed from it. */
-int as_mapped_recorded(const struct as_modules *modules, const struct assay_sample_record *map,
-                       struct assay_file_identity *out);
+int as_mapped_recorded(const struct as_modules *modules, const struct as_sample_record *map,
+                       struct as_file_identity *out);
 /* Returns true if `fd` is the mapped file. */
-bool as_mapped_is(const struct assay_sample_record *map, int fd);
+bool as_mapped_is(const struct as_sample_record *map, int fd);
 /* Takes `fd` as the file of a module, or closes it if too many are open. */
 void as_module_file_take(struct as_modules *modules, uint32_t index, int fd);
 /* Copies the files of sampled modules that their paths do not lead to. Copies the files marked
@@ -108,9 +108,9 @@ int as_space_of(struct as_spaces *spaces, uint32_t pid, uint32_t *out);
 int as_space_map(struct as_spaces *spaces, uint32_t pid, struct as_mapping mapping);
 /* Adds a thread to a space, or makes the space of a child process as a copy of its parent. Returns
  * 0 or NOMEM. */
-int as_space_fork(struct as_spaces *spaces, const struct assay_sample_record *fork);
+int as_space_fork(struct as_spaces *spaces, const struct as_sample_record *fork);
 /* Removes a thread from a space, and the space with its last thread. */
-void as_space_exit(struct as_spaces *spaces, const struct assay_sample_record *exit);
+void as_space_exit(struct as_spaces *spaces, const struct as_sample_record *exit);
 /* Removes the mappings of a process that executes another program. */
 void as_space_exec(struct as_spaces *spaces, uint32_t pid);
 /* Returns the mapping at an address, valid until the space changes, or NULL. */
@@ -129,7 +129,7 @@ struct as_frames {
     struct as_frame frame[AS_DEPTH_MOST]; /* innermost first */
     uint64_t sp[AS_DEPTH_MOST];           /* stack pointer of each frame of as_unwind */
     unsigned n;
-    uint8_t end; /* assay_stack_end */
+    uint8_t end; /* as_stack_end */
     /* Bytes from the start of the stack copy that unwinding reached. */
     uint64_t reach_b;
 };
@@ -139,9 +139,9 @@ struct as_unwinder;
 int as_unwinder_new(struct as_unwinder **out);
 void as_unwinder_free(struct as_unwinder **unwinder);
 /* Returns the modules of a recorder, borrowed. */
-struct as_modules *as_recorder_modules(struct assay_recorder *recorder);
+struct as_modules *as_recorder_modules(struct as_recorder *recorder);
 /* Makes the mapping of a MAP record. Returns 0 or NOMEM. */
-int as_mapping_of(struct as_modules *modules, const struct assay_sample_record *map,
+int as_mapping_of(struct as_modules *modules, const struct as_sample_record *map,
                   struct as_mapping *out);
 
 /* The code that as_unwind needs. */
@@ -153,40 +153,40 @@ struct as_places {
 };
 /* Appends the user frames of a sample with registers (and stack) to `out`. */
 void as_unwind(struct as_unwinder *unwinder, const struct as_places *places,
-               const struct assay_sample_record *sample, struct as_frames *out);
+               const struct as_sample_record *sample, struct as_frames *out);
 /* Returns the frame of a user address. */
 struct as_frame as_frame_of(const struct as_space *space, uint64_t address);
 /* As as_frame_of for an address of a sample. An address in a clone becomes the original address. */
 struct as_frame as_frame_moved(const struct as_code_maps *maps,
-                               const struct assay_sample_record *sample,
-                               const struct as_space *space, uint64_t address);
+                               const struct as_sample_record *sample, const struct as_space *space,
+                               uint64_t address);
 void as_frames_push(struct as_frames *frames, struct as_frame frame);
 
 /* ---- Stream ---- */
 
 /* Creates the stream file `path`. It must not exist. Errors: IO, NOMEM. */
-int as_writer_new(const char *path, struct as_writer **out, struct assay_error *err);
+int as_writer_new(const char *path, struct as_writer **out, struct as_error *err);
 /* Flushes the stream, ends the file and frees the writer, even after an error. Errors: IO. */
-int as_writer_finish(struct as_writer **writer, struct assay_error *err);
+int as_writer_finish(struct as_writer **writer, struct as_error *err);
 void as_writer_free(struct as_writer **writer); /* loses data that was not flushed */
 /* Writes all pending records, so that a reader can see them. Errors: IO. */
-int as_writer_flush(struct as_writer *writer, struct assay_error *err);
+int as_writer_flush(struct as_writer *writer, struct as_error *err);
 /* Returns the bytes in the file and in memory. */
 uint64_t as_writer_bytes(const struct as_writer *writer);
 /* Write definitions and records. They return 0, IO or NOMEM. Texts are cut to 4096 bytes. */
 int as_writer_info(struct as_writer *writer, const char *name, const char *value);
 int as_writer_process(struct as_writer *writer, uint32_t pid, uint32_t tid, uint64_t time_ns,
                       const char *name, const char *value);
-int as_writer_module(struct as_writer *writer, const struct assay_stream_module *module);
+int as_writer_module(struct as_writer *writer, const struct as_stream_module *module);
 int as_writer_kept(struct as_writer *writer, uint32_t module, const char *name);
 /* Finds or writes a node and sets `*out` to its index. Returns 0 or NOMEM. */
 int as_writer_node(struct as_writer *writer, uint32_t parent, struct as_frame frame, uint32_t *out);
-int as_writer_sample(struct as_writer *writer, const struct assay_sample_record *sample,
-                     uint32_t node, uint8_t end);
-int as_writer_map(struct as_writer *writer, const struct assay_sample_record *map, uint32_t module);
+int as_writer_sample(struct as_writer *writer, const struct as_sample_record *sample, uint32_t node,
+                     uint8_t end);
+int as_writer_map(struct as_writer *writer, const struct as_sample_record *map, uint32_t module);
 /* Writes a COMM, FORK, EXIT, LOST, SWITCH or THROTTLE record. */
-int as_writer_event(struct as_writer *writer, const struct assay_sample_record *record);
-int as_writer_end(struct as_writer *writer, const struct assay_sample_counts *counts,
+int as_writer_event(struct as_writer *writer, const struct as_sample_record *record);
+int as_writer_end(struct as_writer *writer, const struct as_sample_counts *counts,
                   uint64_t dropped);
 /* Restarts the tree of nodes if there are too many. Call it between samples. */
 int as_writer_trim(struct as_writer *writer);

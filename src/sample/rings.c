@@ -35,7 +35,7 @@
 
 /* Returns a ring size for one second of stack copies if that is cheap, otherwise for a quarter
  * second. */
-static uint64_t stack_ring_b(const struct assay_sample_options *options, size_t cpus)
+static uint64_t stack_ring_b(const struct as_sample_options *options, size_t cpus)
 {
     uint64_t second_b = (uint64_t)options->rate_hz * options->stack_b;
     uint64_t cheap_b = RINGS_B / (cpus ? cpus : 1);
@@ -69,18 +69,18 @@ static uint32_t switches_ring_b(size_t cpus)
 /* Returns true if switches have their own channel. A running process has many threads, and each
  * needs one event per channel and CPU. So there, and with many CPUs, all small records share a
  * channel. */
-static bool has_switches(const struct assay_sampler *s)
+static bool has_switches(const struct as_sampler *s)
 {
     return s->options.switches && !s->has_few;
 }
 
-static bool is_of_switches(const struct assay_sampler *s, unsigned channel)
+static bool is_of_switches(const struct as_sampler *s, unsigned channel)
 {
     return channel == (has_switches(s) ? AS_CHANNEL_SWITCHES : AS_CHANNEL_TASKS) &&
            s->options.switches;
 }
 
-static uint32_t ring_b(const struct assay_sampler *s, unsigned channel)
+static uint32_t ring_b(const struct as_sampler *s, unsigned channel)
 {
     if (channel == AS_CHANNEL_WAITS)
         return s->waits_ring_b;
@@ -91,7 +91,7 @@ static uint32_t ring_b(const struct assay_sampler *s, unsigned channel)
 
 /* ---- Channels ----------------------------------------------------------------------------- */
 
-struct perf_event_attr as_channel_attr(const struct assay_sampler *s, unsigned channel)
+struct perf_event_attr as_channel_attr(const struct as_sampler *s, unsigned channel)
 {
     struct perf_event_attr attr = s->attr;
     const bool tasks = channel == AS_CHANNEL_TASKS;
@@ -128,7 +128,7 @@ struct perf_event_attr as_channel_attr(const struct assay_sampler *s, unsigned c
 
 /* ---- Making and mapping ------------------------------------------------------------------- */
 
-static int add_ring(struct assay_sampler *s, uint32_t cpu, unsigned channel)
+static int add_ring(struct as_sampler *s, uint32_t cpu, unsigned channel)
 {
     struct as_ring ring = {.fd = -1,
                            .cpu = cpu,
@@ -138,7 +138,7 @@ static int add_ring(struct assay_sampler *s, uint32_t cpu, unsigned channel)
 }
 
 /* Adds the small rings first, so that they get memory if it is scarce. */
-static int add_rings(struct assay_sampler *s, uint32_t cpu)
+static int add_rings(struct as_sampler *s, uint32_t cpu)
 {
     s->cpus++;
     if (has_switches(s))
@@ -148,7 +148,7 @@ static int add_rings(struct assay_sampler *s, uint32_t cpu)
 }
 
 /* Adds rings for the online CPUs, "0-3,8" in sysfs. */
-static int add_listed(struct assay_sampler *s)
+static int add_listed(struct as_sampler *s)
 {
     char text[1024] = "";
     FILE *f = fopen("/sys/devices/system/cpu/online", "re");
@@ -170,7 +170,7 @@ static int add_listed(struct assay_sampler *s)
 
 /* Adds rings for the lines "cpuN ..." of /proc/stat, without /sys (a bare chroot, some
  * containers). */
-static int add_counted(struct assay_sampler *s)
+static int add_counted(struct as_sampler *s)
 {
     char line[4096];
     FILE *f = fopen("/proc/stat", "re");
@@ -183,7 +183,7 @@ static int add_counted(struct assay_sampler *s)
     return rc;
 }
 
-static int add_processors(struct assay_sampler *s)
+static int add_processors(struct as_sampler *s)
 {
     AS_TRY(add_listed(s));
     if (s->cpus == 0)
@@ -195,7 +195,7 @@ static int add_processors(struct assay_sampler *s)
 }
 
 /* Drops the rings of switches. The number of CPUs is known only when all rings exist. */
-static void drop_switches(struct assay_sampler *s)
+static void drop_switches(struct as_sampler *s)
 {
     size_t n = 0;
     s->has_few = true;
@@ -206,31 +206,31 @@ static void drop_switches(struct assay_sampler *s)
     s->ring.n = n;
 }
 
-static int make_heap(struct assay_sampler *s)
+static int make_heap(struct as_sampler *s)
 {
     as_free(s->heap);
     s->heap = as_malloc((s->ring.n + 1) * sizeof *s->heap);
-    return s->heap ? 0 : ASSAY_ERR_NOMEM;
+    return s->heap ? 0 : AS_ERR_NOMEM;
 }
 
-int as_rings_init(struct assay_sampler *s)
+int as_rings_init(struct as_sampler *s)
 {
-    const struct assay_sample_options *o = &s->options;
+    const struct as_sample_options *o = &s->options;
     s->has_few = !o->on_exec || o->few_events;
     AS_TRY(add_processors(s));
     if (s->cpus > MANY_CPUS)
         drop_switches(s);
-    s->choice.ring_b = power_of_two(o->ring_b                         ? o->ring_b
-                                    : o->stacks == ASSAY_STACKS_DWARF ? stack_ring_b(o, s->cpus)
-                                                                      : RING_B);
+    s->choice.ring_b = power_of_two(o->ring_b                      ? o->ring_b
+                                    : o->stacks == AS_STACKS_DWARF ? stack_ring_b(o, s->cpus)
+                                                                   : RING_B);
     s->switches_ring_b = switches_ring_b(s->cpus);
-    s->waits_ring_b = o->stacks == ASSAY_STACKS_DWARF ? RING_WAITS_B : RING_WAITS_B / 8;
+    s->waits_ring_b = o->stacks == AS_STACKS_DWARF ? RING_WAITS_B : RING_WAITS_B / 8;
     return make_heap(s);
 }
 
 /* Each new ring refers to the ring of switches of its CPU, which comes before the ring of
  * samples. */
-int as_rings_add_waits(struct assay_sampler *s)
+int as_rings_add_waits(struct as_sampler *s)
 {
     for (size_t i = 0, n = s->ring.n, switches = 0; i < n; i++) {
         if (is_of_switches(s, s->ring.at[i].channel))
@@ -259,7 +259,7 @@ static void close_waits(struct as_ring *ring)
     ring->fd = -1;
 }
 
-void as_rings_no_waits(struct assay_sampler *s, const char *why)
+void as_rings_no_waits(struct as_sampler *s, const char *why)
 {
     as_sample_no_waits(s, why);
     as_vec_foreach (&s->ring, ring) {
@@ -268,7 +268,7 @@ void as_rings_no_waits(struct assay_sampler *s, const char *why)
     }
 }
 
-void as_rings_fini(struct assay_sampler *s)
+void as_rings_fini(struct as_sampler *s)
 {
     as_vec_foreach (&s->ring, ring) {
         close_waits(ring);
@@ -280,7 +280,7 @@ void as_rings_fini(struct assay_sampler *s)
 }
 
 /* Maps the rings with an open first event. Returns the first ring that fails, or NULL. */
-static struct as_ring *map_those(struct assay_sampler *s, bool waits)
+static struct as_ring *map_those(struct as_sampler *s, bool waits)
 {
     size_t page_b = (size_t)sysconf(_SC_PAGESIZE);
     as_vec_foreach (&s->ring, ring) {
@@ -296,9 +296,9 @@ static struct as_ring *map_those(struct assay_sampler *s, bool waits)
     return NULL;
 }
 
-static int no_room(const struct as_ring *failed, int error, struct assay_error *err)
+static int no_room(const struct as_ring *failed, int error, struct as_error *err)
 {
-    return as_error_set(err, ASSAY_ERR_LIMIT,
+    return as_error_set(err, AS_ERR_LIMIT,
                         "perf events: no %zu KiB of buffer for CPU %u: %s; raise "
                         "kernel.perf_event_mlock_kb as root, or 'ulimit -l'",
                         failed->data_b >> 10, failed->cpu, strerror(error));
@@ -311,7 +311,7 @@ static bool is_no_room(int error)
 
 /* Maps the rings of WAITS. They are also checked regularly, so smaller rings need no earlier
  * wakeup. */
-static int map_waits(struct assay_sampler *s, struct assay_error *err)
+static int map_waits(struct as_sampler *s, struct as_error *err)
 {
     struct as_ring *failed;
     while ((failed = map_those(s, true)) != NULL) {
@@ -334,10 +334,10 @@ static int map_waits(struct assay_sampler *s, struct assay_error *err)
 #define DEEP_B     61440u
 #define DEEP_LEAST 32u
 
-uint32_t as_rings_deep_b(const struct assay_sampler *s)
+uint32_t as_rings_deep_b(const struct as_sampler *s)
 {
-    const struct assay_sample_options *o = &s->options;
-    if (o->stacks != ASSAY_STACKS_DWARF || s->has_stack_b)
+    const struct as_sample_options *o = &s->options;
+    if (o->stacks != AS_STACKS_DWARF || s->has_stack_b)
         return 0;
     uint32_t deep_b = DEEP_B;
     while (deep_b > s->choice.ring_b / DEEP_LEAST)
@@ -345,7 +345,7 @@ uint32_t as_rings_deep_b(const struct assay_sampler *s)
     return deep_b < 2 * o->stack_b - 4096 ? 0 : deep_b & ~7u;
 }
 
-bool as_rings_shrink(struct assay_sampler *s)
+bool as_rings_shrink(struct as_sampler *s)
 {
     if (!s->has_no_room)
         return false;
@@ -362,9 +362,9 @@ bool as_rings_shrink(struct assay_sampler *s)
     return true;
 }
 
-int as_rings_map(struct assay_sampler *s, struct assay_error *err)
+int as_rings_map(struct as_sampler *s, struct as_error *err)
 {
-    struct assay_error why;
+    struct as_error why;
     const struct as_ring *failed = map_those(s, false);
     if (failed) {
         s->has_no_room = is_no_room(errno) && !s->mapped;
@@ -379,7 +379,7 @@ int as_rings_map(struct assay_sampler *s, struct assay_error *err)
 /* ---- Loss --------------------------------------------------------------------------------- */
 
 /* Returns the number of records that the kernel dropped for this event and its inherited copies. */
-static uint64_t lost_of(const struct assay_sampler *s, int fd)
+static uint64_t lost_of(const struct as_sampler *s, int fd)
 {
     uint64_t value[2] = {0};
     return s->attr.read_format & PERF_FORMAT_LOST && read(fd, value, sizeof value) == sizeof value
@@ -387,7 +387,7 @@ static uint64_t lost_of(const struct assay_sampler *s, int fd)
                : 0;
 }
 
-uint64_t as_rings_lost(const struct assay_sampler *s, bool samples)
+uint64_t as_rings_lost(const struct as_sampler *s, bool samples)
 {
     uint64_t lost = 0;
     as_vec_foreach (&s->event, event) {

@@ -28,20 +28,20 @@
 
 /* ---- Opening ------------------------------------------------------------------------------ */
 
-static int set_sampler_options(struct assay_sampler *s, const struct assay_sample_options *options,
-                               struct assay_error *err)
+static int set_sampler_options(struct as_sampler *s, const struct as_sample_options *options,
+                               struct as_error *err)
 {
-    static const struct assay_sample_options none;
-    struct assay_sample_options *o = &s->options;
+    static const struct as_sample_options none;
+    struct as_sample_options *o = &s->options;
     *o = options ? *options : none;
     if (o->rate_hz == 0)
-        o->rate_hz = ASSAY_RATE_MEDIUM;
+        o->rate_hz = AS_RATE_MEDIUM;
     s->has_stack_b = o->stack_b != 0;
     if (o->stack_b == 0)
         o->stack_b = STACK_B;
     o->stack_b = o->stack_b > 65528 ? 65528 : (o->stack_b + 7) & ~7u;
-    if (o->event > ASSAY_EVENT_CPU_CLOCK || o->stacks > ASSAY_STACKS_LBR || o->rate_hz > 1000000)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+    if (o->event > AS_EVENT_CPU_CLOCK || o->stacks > AS_STACKS_LBR || o->rate_hz > 1000000)
+        return as_error_set(err, AS_ERR_USAGE,
                             "sampling: invalid event %u, stacks %u or rate %u; use a rate of at "
                             "most 1000000 per second",
                             o->event, o->stacks, o->rate_hz);
@@ -49,7 +49,7 @@ static int set_sampler_options(struct assay_sampler *s, const struct assay_sampl
 }
 
 /* Keeps the descriptor of an event. Closes it if that fails. */
-static int store_event_fd(struct assay_sampler *s, struct as_ring *ring, uint8_t channel, int fd)
+static int store_event_fd(struct as_sampler *s, struct as_ring *ring, uint8_t channel, int fd)
 {
     const int rc = channel == AS_CHANNEL_WAITS
                        ? as_vec_push(&ring->member, fd)
@@ -60,8 +60,8 @@ static int store_event_fd(struct assay_sampler *s, struct as_ring *ring, uint8_t
 }
 
 /* Opens the event of one thread and channel for `ring`. Returns 1 if the thread has ended. */
-static int open_channel(struct assay_sampler *s, struct as_ring *ring, uint8_t channel, pid_t tid,
-                        struct assay_error *err)
+static int open_channel(struct as_sampler *s, struct as_ring *ring, uint8_t channel, pid_t tid,
+                        struct as_error *err)
 {
     const struct perf_event_attr attr = as_channel_attr(s, channel);
     int fd = channel == AS_CHANNEL_WAITS ? as_sample_open_waits(&attr, tid, (int)ring->cpu)
@@ -77,7 +77,7 @@ static int open_channel(struct assay_sampler *s, struct as_ring *ring, uint8_t c
         return 0;
     }
     if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) < 0)
-        return as_error_set(err, ASSAY_ERR_IO,
+        return as_error_set(err, AS_ERR_IO,
                             "perf events: thread %d cannot share a buffer: %s; sample with "
                             "fewer threads",
                             (int)tid, strerror(errno));
@@ -85,10 +85,9 @@ static int open_channel(struct assay_sampler *s, struct as_ring *ring, uint8_t c
 }
 
 /* Opens the events of a thread. WAITS is dropped if it fails. */
-static int open_event(struct assay_sampler *s, struct as_ring *ring, pid_t tid,
-                      struct assay_error *err)
+static int open_event(struct as_sampler *s, struct as_ring *ring, pid_t tid, struct as_error *err)
 {
-    struct assay_error why;
+    struct as_error why;
     if (ring->channel != AS_CHANNEL_WAITS)
         return open_channel(s, ring, ring->channel, tid, err);
     if (!s->choice.waits)
@@ -100,9 +99,9 @@ static int open_event(struct assay_sampler *s, struct as_ring *ring, pid_t tid,
     return 0;
 }
 
-static int open_thread(void *sampler, pid_t tid, struct assay_error *err)
+static int open_thread(void *sampler, pid_t tid, struct as_error *err)
 {
-    struct assay_sampler *s = sampler;
+    struct as_sampler *s = sampler;
     int rc = 0;
     for (size_t i = 0; i < s->ring.n && rc == 0; i++)
         rc = open_event(s, &s->ring.at[i], tid, err);
@@ -115,7 +114,7 @@ static int open_thread(void *sampler, pid_t tid, struct assay_error *err)
     return rc < 0 ? rc : 0;
 }
 
-static void close_events(struct assay_sampler *s)
+static void close_events(struct as_sampler *s)
 {
     as_vec_foreach (&s->event, event)
         close(event->fd);
@@ -124,7 +123,7 @@ static void close_events(struct assay_sampler *s)
 
 /* Opens and maps all events. If the limit of locked memory is exceeded, retries with smaller rings,
  * which lose more. No event is enabled yet. */
-static int open_all(struct assay_sampler *s, struct assay_error *err)
+static int open_all(struct as_sampler *s, struct as_error *err)
 {
     int rc;
     do {
@@ -136,10 +135,10 @@ static int open_all(struct assay_sampler *s, struct assay_error *err)
     return rc;
 }
 
-int assay_sampler_open(pid_t pid, const struct assay_sample_options *options,
-                       struct assay_sampler **out, struct assay_error *err)
+int as_sampler_open(pid_t pid, const struct as_sample_options *options, struct as_sampler **out,
+                    struct as_error *err)
 {
-    struct assay_sampler *s = as_calloc(1, sizeof *s);
+    struct as_sampler *s = as_calloc(1, sizeof *s);
     *out = NULL;
     if (!s)
         return as_error_nomem(err, "a sampling session");
@@ -159,16 +158,16 @@ int assay_sampler_open(pid_t pid, const struct assay_sample_options *options,
     if (rc == 0)
         rc = open_all(s, err);
     if (rc == 0 && !s->options.on_exec)
-        rc = assay_sampler_enable(s, true, err);
+        rc = as_sampler_enable(s, true, err);
     if (rc < 0)
-        assay_sampler_close(&s);
+        as_sampler_close(&s);
     *out = s;
     return rc;
 }
 
-void assay_sampler_close(struct assay_sampler **sampler)
+void as_sampler_close(struct as_sampler **sampler)
 {
-    struct assay_sampler *s = *sampler;
+    struct as_sampler *s = *sampler;
     if (!s)
         return;
     as_rings_fini(s);
@@ -178,25 +177,25 @@ void assay_sampler_close(struct assay_sampler **sampler)
     *sampler = NULL;
 }
 
-const struct assay_sample_choice *assay_sampler_choice(const struct assay_sampler *sampler)
+const struct as_sample_choice *as_sampler_choice(const struct as_sampler *sampler)
 {
     return &sampler->choice;
 }
 
-const struct assay_sample_counts *assay_sampler_counts(const struct assay_sampler *sampler)
+const struct as_sample_counts *as_sampler_counts(const struct as_sampler *sampler)
 {
     return &sampler->counts;
 }
 
 /* Returns true for the inactive event of the two with stack copies. */
-static bool is_unused(const struct assay_sampler *s, const struct as_event *event)
+static bool is_unused(const struct as_sampler *s, const struct as_event *event)
 {
     return event->channel == (s->is_deep ? AS_CHANNEL_SAMPLES : AS_CHANNEL_DEEP);
 }
 
 /* All threads and processes have inherited both events, so the kernel switches the inherited ones
  * too. */
-void assay_sampler_deepen(struct assay_sampler *s, bool deep)
+void as_sampler_deepen(struct as_sampler *s, bool deep)
 {
     if (!s->choice.deep_b || s->is_deep == deep)
         return;
@@ -210,14 +209,14 @@ void assay_sampler_deepen(struct assay_sampler *s, bool deep)
     }
 }
 
-int assay_sampler_enable(struct assay_sampler *sampler, bool on, struct assay_error *err)
+int as_sampler_enable(struct as_sampler *sampler, bool on, struct as_error *err)
 {
     unsigned long request = on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
     as_vec_foreach (&sampler->event, event) {
         if (on && is_unused(sampler, event))
             continue;
         if (ioctl(event->fd, request, 0) < 0)
-            return as_error_set(err, ASSAY_ERR_IO, "process %d: sampling cannot be %s: %s; retry",
+            return as_error_set(err, AS_ERR_IO, "process %d: sampling cannot be %s: %s; retry",
                                 (int)sampler->pid, on ? "resumed" : "stopped", strerror(errno));
     }
     as_vec_foreach (&sampler->ring, ring)
@@ -226,13 +225,13 @@ int assay_sampler_enable(struct assay_sampler *sampler, bool on, struct assay_er
 }
 
 /* Returns true if task records share a ring with switches. They do not wake the reader then. */
-static bool is_shared(const struct assay_sampler *s)
+static bool is_shared(const struct as_sampler *s)
 {
     return s->options.switches && s->has_few;
 }
 
 /* Waits a moment, because task records come in bursts. They are delivered a moment later. */
-static void rest(struct assay_sampler *s, int *timeout_ms)
+static void rest(struct as_sampler *s, int *timeout_ms)
 {
     const uint64_t since_ns = as_monotonic_ns() - s->woken_ns;
     if (since_ns < SOON_NS)
@@ -243,7 +242,7 @@ static void rest(struct assay_sampler *s, int *timeout_ms)
         *timeout_ms = SOON_NS / 1000000;
 }
 
-bool assay_sampler_wait(struct assay_sampler *sampler, int other_fd, int timeout_ms)
+bool as_sampler_wait(struct as_sampler *sampler, int other_fd, int timeout_ms)
 {
     size_t n = sampler->ring.n + 1;
     struct pollfd *polls = as_calloc(n, sizeof *polls);
@@ -269,12 +268,12 @@ bool assay_sampler_wait(struct assay_sampler *sampler, int other_fd, int timeout
 
 /* ---- Merging ------------------------------------------------------------------------------ */
 
-static bool earlier(const struct assay_sampler *s, uint32_t a, uint32_t b)
+static bool earlier(const struct as_sampler *s, uint32_t a, uint32_t b)
 {
     return s->ring.at[a].next_ns < s->ring.at[b].next_ns;
 }
 
-static void sift_down(struct assay_sampler *s, uint32_t i)
+static void sift_down(struct as_sampler *s, uint32_t i)
 {
     for (;;) {
         uint32_t least = i, left = 2 * i + 1;
@@ -296,7 +295,7 @@ static void look_at_next(struct as_ring *ring)
         ring->next_ns = as_record_time(ring->attr, ring->wait.at + ring->from);
 }
 
-static void make_heap(struct assay_sampler *s)
+static void make_heap(struct as_sampler *s)
 {
     s->heap_n = 0;
     for (uint32_t i = 0; i < s->ring.n; i++) {
@@ -310,20 +309,20 @@ static void make_heap(struct assay_sampler *s)
 
 /* Marks a sample of WAITS and sets its user position. Other records mean that samples were
  * dropped. */
-static bool mark_wait_record(struct assay_sample_record *record)
+static bool mark_wait_record(struct as_sample_record *record)
 {
     record->waits = true;
     if (record->regs) {
         record->ip = record->regs[16];
         record->in_kernel = false;
     }
-    return record->kind == ASSAY_SAMPLE_SAMPLE;
+    return record->kind == AS_SAMPLE_SAMPLE;
 }
 
-static int hand_out(struct assay_sampler *s, const struct as_ring *ring, const uint8_t *bytes,
-                    assay_sample_sink *sink, void *context, struct assay_error *err)
+static int hand_out(struct as_sampler *s, const struct as_ring *ring, const uint8_t *bytes,
+                    as_sample_sink *sink, void *context, struct as_error *err)
 {
-    struct assay_sample_record record;
+    struct as_sample_record record;
     uint64_t regs[AS_SAMPLE_REGS_N];
     bool damaged;
     s->counts.records++;
@@ -334,20 +333,20 @@ static int hand_out(struct assay_sampler *s, const struct as_ring *ring, const u
     record.cpu = ring->cpu;
     if (ring->channel == AS_CHANNEL_WAITS && !mark_wait_record(&record))
         return 0;
-    if (record.kind == ASSAY_SAMPLE_LOST && ring->channel != AS_CHANNEL_SAMPLES) {
+    if (record.kind == AS_SAMPLE_LOST && ring->channel != AS_CHANNEL_SAMPLES) {
         s->counts.lost_other += record.lost;
         return 0;
     }
-    s->counts.samples += record.kind == ASSAY_SAMPLE_SAMPLE && !record.waits;
+    s->counts.samples += record.kind == AS_SAMPLE_SAMPLE && !record.waits;
     s->counts.lost += record.lost;
-    s->counts.throttled += record.kind == ASSAY_SAMPLE_THROTTLE && record.out;
+    s->counts.throttled += record.kind == AS_SAMPLE_THROTTLE && record.out;
     s->counts.late += record.time_ns < s->handed_ns;
     if (record.time_ns > s->handed_ns)
         s->handed_ns = record.time_ns;
     return sink(context, &record, err);
 }
 
-static bool has_tasks(const struct assay_sampler *s)
+static bool has_tasks(const struct as_sampler *s)
 {
     for (size_t i = 0; i < s->ring.n; i++)
         if (s->ring.at[i].channel == AS_CHANNEL_TASKS && s->ring.at[i].from < s->ring.at[i].wait.n)
@@ -356,14 +355,14 @@ static bool has_tasks(const struct assay_sampler *s)
 }
 
 /* Reports lost records at the end. The kernel reports them only when the ring has space again. */
-static int emit_lost_record(struct assay_sampler *s, assay_sample_sink *sink, void *context,
-                            struct assay_error *err)
+static int emit_lost_record(struct as_sampler *s, as_sample_sink *sink, void *context,
+                            struct as_error *err)
 {
     const uint64_t lost = as_rings_lost(s, true), other = as_rings_lost(s, false);
-    struct assay_sample_record record = {.kind = ASSAY_SAMPLE_LOST,
-                                         .pid = (uint32_t)s->pid,
-                                         .tid = (uint32_t)s->pid,
-                                         .time_ns = s->handed_ns};
+    struct as_sample_record record = {.kind = AS_SAMPLE_LOST,
+                                      .pid = (uint32_t)s->pid,
+                                      .tid = (uint32_t)s->pid,
+                                      .time_ns = s->handed_ns};
     if (other > s->counts.lost_other)
         s->counts.lost_other = other;
     if (lost <= s->counts.lost)
@@ -373,8 +372,8 @@ static int emit_lost_record(struct assay_sampler *s, assay_sample_sink *sink, vo
     return sink(context, &record, err);
 }
 
-int assay_sampler_pump(struct assay_sampler *sampler, bool last, assay_sample_sink *sink,
-                       void *context, struct assay_error *err)
+int as_sampler_pump(struct as_sampler *sampler, bool last, as_sample_sink *sink, void *context,
+                    struct as_error *err)
 {
     uint64_t begun_ns = as_monotonic_ns();
     if (!sampler->told_existing) {

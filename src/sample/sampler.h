@@ -52,11 +52,11 @@ struct as_event {
     uint8_t channel; /* as_channel */
 };
 
-struct assay_sampler {
+struct as_sampler {
     pid_t pid;
-    struct assay_sample_options options;
-    struct assay_sample_choice choice;
-    struct assay_sample_counts counts;
+    struct as_sample_options options;
+    struct as_sample_choice choice;
+    struct as_sample_counts counts;
     /* Event of all channels except WAITS; see as_channel_attr. */
     struct perf_event_attr attr;
     struct perf_event_attr waits; /* event of the samples of waiting positions */
@@ -90,33 +90,32 @@ int as_sample_perf_event_open(const struct perf_event_attr *attr, pid_t pid, int
 
 /*
  * Chooses the best event that opens for `pid` on `cpu`; sets `attr` and `choice`. Errors as of
- * assay_sampler_open.
+ * as_sampler_open.
  */
-int as_sample_choose(struct assay_sampler *sampler, pid_t pid, int cpu, struct assay_error *err);
+int as_sample_choose(struct as_sampler *sampler, pid_t pid, int cpu, struct as_error *err);
 /* Sets `waits` if the options request it and the kernel permits it. Otherwise adds the reason to
  * the choice. */
-void as_sample_choose_waits(struct assay_sampler *sampler, pid_t pid, int cpu);
+void as_sample_choose_waits(struct as_sampler *sampler, pid_t pid, int cpu);
 /* As as_sample_perf_event_open, for events of WAITS. */
 int as_sample_open_waits(const struct perf_event_attr *attr, pid_t pid, int cpu);
 /* Notes in the choice that WAITS is not recorded, and `why`. */
-void as_sample_no_waits(struct assay_sampler *sampler, const char *why);
+void as_sample_no_waits(struct as_sampler *sampler, const char *why);
 /* Fills `err` for errno `error` of perf_event_open and returns its code. `pid` is 0 for a child of
  * this process. */
-int as_sample_refused(struct assay_error *err, pid_t pid, int error);
+int as_sample_refused(struct as_error *err, pid_t pid, int error);
 long as_sample_paranoid(void); /* kernel.perf_event_paranoid; -99 if unknown */
 /* Writes the reason why an event is not available, as a part of a sentence. Returns `text`. */
 const char *as_sample_why_not(int error, char *text, size_t n);
 /* Appends to the reason of a choice, behind "; " unless it is empty. A full reason is cut. */
-void as_sample_add_reason(struct assay_sample_choice *choice, const char *format, ...)
+void as_sample_add_reason(struct as_sample_choice *choice, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* ---- Threads ---- */
 
-typedef int as_sample_open(void *context, pid_t tid, struct assay_error *err);
+typedef int as_sample_open(void *context, pid_t tid, struct as_error *err);
 /* Calls `open_one` once for each thread of a running process, until no new thread appears. Returns
  * 0 or an error of `open_one`. */
-int as_sample_each_thread(pid_t pid, as_sample_open *open_one, void *context,
-                          struct assay_error *err);
+int as_sample_each_thread(pid_t pid, as_sample_open *open_one, void *context, struct as_error *err);
 /* Raises the limit of open files as far as permitted: each thread needs one event per CPU. */
 void as_sample_raise_file_limit(void);
 
@@ -124,30 +123,30 @@ void as_sample_raise_file_limit(void);
 
 /* Creates the rings of all CPUs with the requested or a suitable size. as_rings_add_waits adds the
  * rings of WAITS. Both return 0 or NOMEM. */
-int as_rings_init(struct assay_sampler *sampler);
-int as_rings_add_waits(struct assay_sampler *sampler);
-void as_rings_fini(struct assay_sampler *sampler);
+int as_rings_init(struct as_sampler *sampler);
+int as_rings_add_waits(struct as_sampler *sampler);
+void as_rings_fini(struct as_sampler *sampler);
 /* Returns the event of a channel, derived from the common event. */
-struct perf_event_attr as_channel_attr(const struct assay_sampler *sampler, unsigned channel);
+struct perf_event_attr as_channel_attr(const struct as_sampler *sampler, unsigned channel);
 /* Returns the size of the larger stack copy in bytes, or 0 if the rings are too small for it. */
-uint32_t as_rings_deep_b(const struct assay_sampler *sampler);
+uint32_t as_rings_deep_b(const struct as_sampler *sampler);
 /* Maps all rings with a leader that are not mapped yet. WAITS is dropped if memory for its
  * rings is missing. */
-int as_rings_map(struct assay_sampler *sampler, struct assay_error *err);
+int as_rings_map(struct as_sampler *sampler, struct as_error *err);
 /* Reduces the ring size after as_rings_map failed, and unmaps all rings. Returns false if smaller
  * rings cannot help. All events must then be opened again, because opening fixes the wakeup size.
  * The rings have no leaders any more. */
-bool as_rings_shrink(struct assay_sampler *sampler);
+bool as_rings_shrink(struct as_sampler *sampler);
 /* Closes the events of WAITS and adds `why` to the choice. */
-void as_rings_no_waits(struct assay_sampler *sampler, const char *why);
+void as_rings_no_waits(struct as_sampler *sampler, const char *why);
 /* Returns the number of samples, or of other records, that the kernel has dropped so far. Returns 0
  * before Linux 6.0. */
-uint64_t as_rings_lost(const struct assay_sampler *sampler, bool samples);
+uint64_t as_rings_lost(const struct as_sampler *sampler, bool samples);
 /* Switches the events of a ring of WAITS on or off. */
 void as_waits_turn(const struct as_ring *ring, bool on);
 /* Switches WAITS off where it costs too much. Call it before the rings are drained. `look` is set
  * ten times a second. */
-void as_waits_look(struct assay_sampler *sampler, bool look);
+void as_waits_look(struct as_sampler *sampler, bool look);
 /* Returns the fill level in bytes at which a ring of WAITS wakes the reader. */
 static inline uint32_t as_waits_filled_b(uint32_t ring_b)
 {
@@ -155,7 +154,7 @@ static inline uint32_t as_waits_filled_b(uint32_t ring_b)
 }
 /* Copies the new kernel records to `ring->wait` and frees their space in the ring. Returns 0 or
  * NOMEM. */
-int as_ring_drain(struct assay_sampler *sampler, struct as_ring *ring);
+int as_ring_drain(struct as_sampler *sampler, struct as_ring *ring);
 
 /* ---- Records ---- */
 
@@ -164,13 +163,13 @@ uint64_t as_record_time(const struct perf_event_attr *attr, const uint8_t *recor
 /* Parses a record. Returns false for irrelevant kinds and for damage (sets `*damaged`). `regs` has
  * space for 17 registers. */
 bool as_record_parse(const struct perf_event_attr *attr, const uint8_t *bytes,
-                     struct assay_sample_record *out, uint64_t *regs, bool *damaged);
+                     struct as_sample_record *out, uint64_t *regs, bool *damaged);
 
 /* Delivers the mappings, names and threads of a running process as records of time `time_ns`. */
-int as_sample_existing(pid_t pid, uint64_t time_ns, assay_sample_sink *sink, void *context,
-                       struct assay_error *err);
+int as_sample_existing(pid_t pid, uint64_t time_ns, as_sample_sink *sink, void *context,
+                       struct as_error *err);
 /* Fills a MAP record from a line of /proc/PID/maps, which must outlive it. Returns false if the
  * line is not a mapping of code. */
-bool as_sample_map_line(char *line, struct assay_sample_record *out);
+bool as_sample_map_line(char *line, struct as_sample_record *out);
 
 #endif

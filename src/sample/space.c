@@ -106,7 +106,7 @@ int as_space_map(struct as_spaces *spaces, uint32_t pid, struct as_mapping mappi
     return insert(space, at, mapping);
 }
 
-int as_space_fork(struct as_spaces *spaces, const struct assay_sample_record *fork)
+int as_space_fork(struct as_spaces *spaces, const struct as_sample_record *fork)
 {
     uint32_t parent, child;
     if (fork->pid == fork->parent_pid) {
@@ -129,7 +129,7 @@ int as_space_fork(struct as_spaces *spaces, const struct assay_sample_record *fo
     return 0;
 }
 
-void as_space_exit(struct as_spaces *spaces, const struct assay_sample_record *exit)
+void as_space_exit(struct as_spaces *spaces, const struct as_sample_record *exit)
 {
     uint32_t i = find_space(spaces, exit->pid);
     if (i == AS_MAP_NONE || --spaces->space.at[i].threads != 0)

@@ -6,14 +6,14 @@
 #include "base/alloc.h"
 #include "sample/stream_state.h"
 
-bool as_stream_wants(struct assay_stream *s, uint32_t thread)
+bool as_stream_wants(struct as_stream *s, uint32_t thread)
 {
     if (s->wanted.n == 0 || thread >= s->thread.n)
         return s->wanted.n == 0;
     if (as_vec_reserve(&s->is_wanted, s->thread.n) < 0)
         return true; /* the reader of the stream finds the failure */
     for (; s->is_wanted.n < s->thread.n; s->is_wanted.n++) {
-        const struct assay_stream_thread *of = &s->thread.at[s->is_wanted.n];
+        const struct as_stream_thread *of = &s->thread.at[s->is_wanted.n];
         bool found = false;
         as_vec_foreach (&s->wanted, one)
             found |= one->pid == of->pid && one->tid == of->tid;
@@ -22,16 +22,16 @@ bool as_stream_wants(struct assay_stream *s, uint32_t thread)
     return s->is_wanted.at[thread];
 }
 
-bool as_stream_chosen(struct assay_stream *s, const struct assay_stream_record *record)
+bool as_stream_chosen(struct as_stream *s, const struct as_stream_record *record)
 {
-    return record->kind == ASSAY_STREAM_INFO ||
+    return record->kind == AS_STREAM_INFO ||
            (record->time_ns >= s->from_ns && record->time_ns < s->to_ns &&
             as_stream_wants(s, record->thread));
 }
 
 /* Restarts a stream of version 1 to 3. These have no index, so all records are read again and
  * filtered. */
-static int rewind_old(struct assay_stream *s)
+static int rewind_old(struct as_stream *s)
 {
     if (lseek(s->fd, AS_CONTAINER_START_B, SEEK_SET) < 0)
         s->over = s->damaged = true;
@@ -48,8 +48,8 @@ static int rewind_old(struct assay_stream *s)
     return as_unpacker_new(&s->unpacker);
 }
 
-int assay_stream_choose(struct assay_stream *s, const struct assay_stream_choice *choice,
-                        struct assay_error *err)
+int as_stream_choose(struct as_stream *s, const struct as_stream_choice *choice,
+                     struct as_error *err)
 {
     s->is_chosen = choice != NULL;
     s->wanted.n = s->is_wanted.n = 0;

@@ -31,7 +31,7 @@ int as_rounds_init(struct as_stream_rounds *r, struct as_container_writer *file)
     r->node_n = r->place_n = 1;
     r->payload = as_malloc(AS_CONTAINER_BLOCK_B);
     r->definition = as_malloc(AS_CONTAINER_BLOCK_B);
-    return r->payload && r->definition ? 0 : ASSAY_ERR_NOMEM;
+    return r->payload && r->definition ? 0 : AS_ERR_NOMEM;
 }
 
 void as_rounds_fini(struct as_stream_rounds *r)
@@ -192,7 +192,7 @@ int as_rounds_close(struct as_stream_rounds *r)
     r->used = 0;
     r->pending_b = r->switch_b = r->round_b = 0;
     r->base = r->now;
-    return as_container_has_failed(r->file) ? ASSAY_ERR_IO : 0;
+    return as_container_has_failed(r->file) ? AS_ERR_IO : 0;
 }
 
 static int enlarge_chunk(struct as_chunk *chunk, size_t want_b)
@@ -202,7 +202,7 @@ static int enlarge_chunk(struct as_chunk *chunk, size_t want_b)
         room_b *= 2;
     uint8_t *at = as_realloc(chunk->at, room_b, 1);
     if (!at)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     chunk->at = at;
     chunk->room_b = (uint32_t)room_b;
     return 0;

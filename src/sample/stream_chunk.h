@@ -64,7 +64,7 @@ void as_rounds_recorded(struct as_stream_rounds *rounds, struct as_chunk *chunk,
  * without memory or after a failure of the file. */
 uint8_t *as_rounds_define(struct as_stream_rounds *rounds, size_t most_b);
 void as_rounds_defined(struct as_stream_rounds *rounds, const uint8_t *end);
-/* Writes all pending records and definitions. Returns 0 or ASSAY_ERR_IO. */
+/* Writes all pending records and definitions. Returns 0 or AS_ERR_IO. */
 int as_rounds_close(struct as_stream_rounds *rounds);
 
 /* ---- Numbers ---- */

@@ -21,12 +21,12 @@ int as_unpacker_new(struct as_unpacker **out)
     struct as_unpacker *u = as_calloc(1, sizeof *u);
     *out = u;
     if (!u)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     u->context = ZSTD_createDCtx();
     if (!u->context ||
         ZSTD_isError(ZSTD_DCtx_setParameter(u->context, ZSTD_d_windowLogMax, WINDOW_LOG))) {
         as_unpacker_free(out);
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     }
     return 0;
 }

@@ -15,19 +15,19 @@
 #include "base/untrusted_open.h"
 #include "sample/stream_state.h"
 
-static int check_head(struct assay_stream *s, const char *path, struct assay_error *err)
+static int check_head(struct as_stream *s, const char *path, struct as_error *err)
 {
     uint8_t head[16];
     uint32_t version;
     size_t n = as_whole_read(s->fd, head, sizeof head);
     if (n != sizeof head || memcmp(head, AS_STREAM_MAGIC, 8) != 0)
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s: not a sample stream: it does not begin with %s; use the file of "
                             "a run",
                             path, AS_STREAM_MAGIC);
     memcpy(&version, head + 8, sizeof version);
     if (version == 0 || version > AS_STREAM_VERSION)
-        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+        return as_error_set(err, AS_ERR_UNSUPPORTED,
                             "%s: stream of version %u, supported up to %u; use the assay that "
                             "wrote it",
                             path, version, AS_STREAM_VERSION);
@@ -36,15 +36,14 @@ static int check_head(struct assay_stream *s, const char *path, struct assay_err
     if (version >= AS_STREAM_BLOCKS)
         rc = as_container_open(&s->file, s->fd);
     else if (version >= AS_STREAM_PACKED)
-        rc =
-            !(s->packed = as_malloc(AS_PACKED_B)) ? ASSAY_ERR_NOMEM : as_unpacker_new(&s->unpacker);
+        rc = !(s->packed = as_malloc(AS_PACKED_B)) ? AS_ERR_NOMEM : as_unpacker_new(&s->unpacker);
     return rc < 0 ? as_error_nomem(err, path) : 0;
 }
 
-int assay_stream_open(const char *path, struct assay_stream **out, struct assay_error *err)
+int as_stream_open(const char *path, struct as_stream **out, struct as_error *err)
 {
-    struct assay_stream_node none = {0};
-    struct assay_stream *s = as_calloc(1, sizeof *s);
+    struct as_stream_node none = {0};
+    struct as_stream *s = as_calloc(1, sizeof *s);
     int rc = 0;
     *out = NULL;
     if (!s)
@@ -63,14 +62,14 @@ int assay_stream_open(const char *path, struct assay_stream **out, struct assay_
         rc = check_head(s, path, err);
     }
     if (rc < 0)
-        assay_stream_close(&s);
+        as_stream_close(&s);
     *out = s;
     return rc;
 }
 
-void assay_stream_close(struct assay_stream **stream)
+void as_stream_close(struct as_stream **stream)
 {
-    struct assay_stream *s = *stream;
+    struct as_stream *s = *stream;
     if (!s)
         return;
     if (s->fd >= 0)
@@ -122,7 +121,7 @@ static uint32_t read_table_index(struct as_read *r, size_t n)
     return r->bad ? 0 : (uint32_t)v;
 }
 
-static void read_time_delta(struct assay_stream *s)
+static void read_time_delta(struct as_stream *s)
 {
     s->at->last_ns += (uint64_t)read_zigzag(&s->at->r);
     if (s->at->last_ns > AS_TIME_MOST_NS)
@@ -132,22 +131,22 @@ static void read_time_delta(struct assay_stream *s)
 /* ---- Definitions -------------------------------------------------------------------------- */
 
 /* Reads the identity of a file. Version 1 has only the fields of the mapping. */
-static void read_file_identity(struct assay_stream *s, struct assay_file_identity *file)
+static void read_file_identity(struct as_stream *s, struct as_file_identity *file)
 {
-    file->known = file->inode ? ASSAY_FILE_INODE : ASSAY_FILE_UNSEEN;
+    file->known = file->inode ? AS_FILE_INODE : AS_FILE_UNSEEN;
     if (s->version == 1)
         return;
     file->known = as_read_u8(&s->at->r);
     file->size_b = as_read_uleb(&s->at->r);
     file->mtime_ns = read_zigzag(&s->at->r);
-    if (file->known > ASSAY_FILE_SEEN)
+    if (file->known > AS_FILE_SEEN)
         as_read_fail(&s->at->r);
 }
 
-static int read_stream_module(struct assay_stream *s)
+static int read_stream_module(struct as_stream *s)
 {
-    struct assay_stream_module module = {0};
-    struct assay_file_identity *file = &module.file;
+    struct as_stream_module module = {0};
+    struct as_file_identity *file = &module.file;
     module.kind = as_read_u8(&s->at->r);
     read_stream_text(&s->at->r, s->name);
     module.device = as_read_uleb(&s->at->r);
@@ -156,7 +155,7 @@ static int read_stream_module(struct assay_stream *s)
     const uint8_t *id = as_read_bytes(&s->at->r, file->build_id_b);
     read_stream_text(&s->at->r, s->value);
     read_file_identity(s, file);
-    if (file->build_id_b > sizeof file->build_id || module.kind > ASSAY_MODULE_PYTHON)
+    if (file->build_id_b > sizeof file->build_id || module.kind > AS_MODULE_PYTHON)
         as_read_fail(&s->at->r);
     if (s->at->r.bad)
         return 0;
@@ -165,11 +164,11 @@ static int read_stream_module(struct assay_stream *s)
     if (s->value[0])
         module.kept = as_arena_strndup(&s->text, s->value, strlen(s->value));
     if (!module.path || (s->value[0] && !module.kept))
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     return as_vec_push(&s->module, module);
 }
 
-static int read_kept_copy(struct assay_stream *s)
+static int read_kept_copy(struct as_stream *s)
 {
     const uint32_t index = read_table_index(&s->at->r, s->module.n);
     read_stream_text(&s->at->r, s->value);
@@ -177,12 +176,12 @@ static int read_kept_copy(struct assay_stream *s)
         return 0;
     const char *kept = as_arena_strndup(&s->text, s->value, strlen(s->value));
     s->module.at[index].kept = kept;
-    return kept ? 0 : ASSAY_ERR_NOMEM;
+    return kept ? 0 : AS_ERR_NOMEM;
 }
 
-static int read_stream_thread(struct assay_stream *s)
+static int read_stream_thread(struct as_stream *s)
 {
-    struct assay_stream_thread thread;
+    struct as_stream_thread thread;
     thread.pid = (uint32_t)as_read_uleb(&s->at->r);
     thread.tid = (uint32_t)as_read_uleb(&s->at->r);
     if (s->at->r.bad)
@@ -192,7 +191,7 @@ static int read_stream_thread(struct assay_stream *s)
 }
 
 /* Reads the address of a node. Since version 3 a known address is given by its number. */
-static int read_node_place(struct assay_stream *s, struct as_frame *out)
+static int read_node_place(struct as_stream *s, struct as_frame *out)
 {
     const uint32_t known =
         s->version < AS_STREAM_PACKED ? 0 : read_table_index(&s->at->r, s->place.n);
@@ -205,13 +204,13 @@ static int read_node_place(struct assay_stream *s, struct as_frame *out)
     return s->at->r.bad || s->version < AS_STREAM_PACKED ? 0 : as_vec_push(&s->place, *out);
 }
 
-static int read_stream_node(struct assay_stream *s)
+static int read_stream_node(struct as_stream *s)
 {
     struct as_frame place;
     size_t index = s->node.n - s->node_base;
     uint64_t up = as_read_uleb(&s->at->r);
     AS_TRY(read_node_place(s, &place));
-    struct assay_stream_node node = {.module = place.module, .address = place.address};
+    struct as_stream_node node = {.module = place.module, .address = place.address};
     if (up == 0 || up > index)
         as_read_fail(&s->at->r);
     if (s->at->r.bad)
@@ -221,7 +220,7 @@ static int read_stream_node(struct assay_stream *s)
 }
 
 /* Rejects counts that cannot be true. */
-static void check_counts(struct assay_stream *s)
+static void check_counts(struct as_stream *s)
 {
     const uint64_t count[] = {s->counts.records,    s->counts.samples,   s->counts.lost,
                               s->counts.lost_other, s->counts.throttled, s->counts.damaged,
@@ -230,14 +229,14 @@ static void check_counts(struct assay_stream *s)
         if (count[i] > AS_PERIOD_MOST)
             as_read_fail(&s->at->r);
     if (s->at->r.bad) {
-        s->counts = (struct assay_sample_counts){0};
+        s->counts = (struct as_sample_counts){0};
         s->dropped = 0;
     }
 }
 
 /* Reads a definition or another record that is not delivered. Returns false for delivered
  * records. */
-bool as_stream_definition(struct assay_stream *s, uint8_t tag, int *rc)
+bool as_stream_definition(struct as_stream *s, uint8_t tag, int *rc)
 {
     switch (tag) {
     case AS_TAG_MODULE:
@@ -278,7 +277,7 @@ bool as_stream_definition(struct assay_stream *s, uint8_t tag, int *rc)
 /* ---- Records ------------------------------------------------------------------------------ */
 
 /* Reads the thread of a record that is not a sample. A chunk has records of one thread only. */
-static uint32_t read_record_thread(struct assay_stream *s)
+static uint32_t read_record_thread(struct as_stream *s)
 {
     if (s->version < AS_STREAM_BLOCKS)
         return read_table_index(&s->at->r, s->thread.n);
@@ -289,7 +288,7 @@ static uint32_t read_record_thread(struct assay_stream *s)
 
 /* Reads the time of a sample behind its other fields. It is stored as the difference from one
  * period after the last sample. */
-static void read_sample_time(struct assay_stream *s, bool waits)
+static void read_sample_time(struct as_stream *s, bool waits)
 {
     uint64_t *before =
         s->version < AS_STREAM_BLOCKS ? &s->sampled_ns.at[s->at->last_thread] : &s->at->sampled_ns;
@@ -302,7 +301,7 @@ static void read_sample_time(struct assay_stream *s, bool waits)
     *before = s->at->last_ns;
 }
 
-static void read_stream_sample(struct assay_stream *s, uint8_t tag, struct assay_stream_record *out)
+static void read_stream_sample(struct as_stream *s, uint8_t tag, struct as_stream_record *out)
 {
     if (s->version < AS_STREAM_PACKED)
         read_time_delta(s);
@@ -315,7 +314,7 @@ static void read_stream_sample(struct assay_stream *s, uint8_t tag, struct assay
     const uint64_t node =
         /* A negative value becomes too large. */
         s->at->last_node + (uint64_t)read_zigzag(&s->at->r);
-    out->kind = ASSAY_STREAM_SAMPLE;
+    out->kind = AS_STREAM_SAMPLE;
     out->end = tag >> AS_STACK_END_SHIFT & 3;
     out->waits = tag & AS_WAITS;
     if (node >= s->node.n - s->node_base || s->at->last_thread >= s->thread.n ||
@@ -332,10 +331,10 @@ static void read_stream_sample(struct assay_stream *s, uint8_t tag, struct assay
     out->node = node ? s->node_base + (uint32_t)node : 0;
 }
 
-static void read_stream_map(struct assay_stream *s, struct assay_stream_record *out)
+static void read_stream_map(struct as_stream *s, struct as_stream_record *out)
 {
     read_time_delta(s);
-    out->kind = ASSAY_STREAM_MAP;
+    out->kind = AS_STREAM_MAP;
     out->thread = read_record_thread(s);
     out->address = as_read_uleb(&s->at->r);
     out->size_b = as_read_uleb(&s->at->r);
@@ -343,14 +342,14 @@ static void read_stream_map(struct assay_stream *s, struct assay_stream_record *
     out->module = read_table_index(&s->at->r, s->module.n);
 }
 
-static void read_stream_event(struct assay_stream *s, uint8_t tag, struct assay_stream_record *out)
+static void read_stream_event(struct as_stream *s, uint8_t tag, struct as_stream_record *out)
 {
     static const uint8_t kind[] = {
-        [AS_TAG_COMM] = ASSAY_STREAM_COMM,         [AS_TAG_EXEC] = ASSAY_STREAM_COMM,
-        [AS_TAG_FORK] = ASSAY_STREAM_FORK,         [AS_TAG_EXIT] = ASSAY_STREAM_EXIT,
-        [AS_TAG_LOST] = ASSAY_STREAM_LOST,         [AS_TAG_SWITCH_IN] = ASSAY_STREAM_SWITCH,
-        [AS_TAG_SWITCH_OUT] = ASSAY_STREAM_SWITCH, [AS_TAG_PREEMPT] = ASSAY_STREAM_SWITCH,
-        [AS_TAG_THROTTLE] = ASSAY_STREAM_THROTTLE, [AS_TAG_UNTHROTTLE] = ASSAY_STREAM_THROTTLE,
+        [AS_TAG_COMM] = AS_STREAM_COMM,         [AS_TAG_EXEC] = AS_STREAM_COMM,
+        [AS_TAG_FORK] = AS_STREAM_FORK,         [AS_TAG_EXIT] = AS_STREAM_EXIT,
+        [AS_TAG_LOST] = AS_STREAM_LOST,         [AS_TAG_SWITCH_IN] = AS_STREAM_SWITCH,
+        [AS_TAG_SWITCH_OUT] = AS_STREAM_SWITCH, [AS_TAG_PREEMPT] = AS_STREAM_SWITCH,
+        [AS_TAG_THROTTLE] = AS_STREAM_THROTTLE, [AS_TAG_UNTHROTTLE] = AS_STREAM_THROTTLE,
     };
     out->kind = kind[tag];
     out->out = tag == AS_TAG_EXEC || tag == AS_TAG_SWITCH_OUT || tag == AS_TAG_PREEMPT ||
@@ -371,19 +370,19 @@ static void read_stream_event(struct assay_stream *s, uint8_t tag, struct assay_
     }
 }
 
-bool as_stream_record(struct assay_stream *s, uint8_t tag, struct assay_stream_record *out)
+bool as_stream_read_record(struct as_stream *s, uint8_t tag, struct as_stream_record *out)
 {
-    *out = (struct assay_stream_record){0};
+    *out = (struct as_stream_record){0};
     if (tag & AS_TAG_SAMPLE) {
         read_stream_sample(s, tag, out);
     } else if (tag == AS_TAG_INFO) {
-        out->kind = ASSAY_STREAM_INFO;
+        out->kind = AS_STREAM_INFO;
         read_stream_text(&s->at->r, s->name);
         read_stream_text(&s->at->r, s->value);
         out->text = s->name;
         out->value = s->value;
     } else if (tag == AS_TAG_PROCESS) {
-        out->kind = ASSAY_STREAM_PROCESS;
+        out->kind = AS_STREAM_PROCESS;
         read_time_delta(s);
         out->thread = read_record_thread(s);
         read_stream_text(&s->at->r, s->name);
@@ -401,7 +400,7 @@ bool as_stream_record(struct assay_stream *s, uint8_t tag, struct assay_stream_r
     return !s->at->r.bad;
 }
 
-static bool next_block(struct assay_stream *s)
+static bool next_block(struct as_stream *s)
 {
     uint32_t head[2] = {0};
     size_t n = as_whole_read(s->fd, head, sizeof head);
@@ -426,14 +425,15 @@ static bool next_block(struct assay_stream *s)
 }
 
 /* Reads the next record of versions 1 to 3. */
-static int next_record(struct assay_stream *s, struct assay_stream_record *out)
+static int next_record(struct as_stream *s, struct as_stream_record *out)
 {
     for (;;) {
         int rc = 0;
         if (s->over || (as_read_left(&s->at->r) == 0 && !next_block(s)))
             return 0;
         const uint8_t tag = as_read_u8(&s->at->r);
-        const bool is_record = !as_stream_definition(s, tag, &rc) && as_stream_record(s, tag, out);
+        const bool is_record =
+            !as_stream_definition(s, tag, &rc) && as_stream_read_record(s, tag, out);
         if (rc < 0)
             return rc;
         if (s->at->r.bad) { /* the checksum is right: another version wrote it */
@@ -445,8 +445,7 @@ static int next_record(struct assay_stream *s, struct assay_stream_record *out)
     }
 }
 
-int assay_stream_next(struct assay_stream *stream, struct assay_stream_record *out,
-                      struct assay_error *err)
+int as_stream_next(struct as_stream *stream, struct as_stream_record *out, struct as_error *err)
 {
     for (;;) {
         const int rc = stream->version < AS_STREAM_BLOCKS ? next_record(stream, out)
@@ -458,42 +457,41 @@ int assay_stream_next(struct assay_stream *stream, struct assay_stream_record *o
     }
 }
 
-bool assay_stream_truncated(const struct assay_stream *s)
+bool as_stream_truncated(const struct as_stream *s)
 {
     if (s->version < AS_STREAM_BLOCKS)
         return !s->ended || s->damaged;
     return !s->ended || !s->file.indexed;
 }
 
-struct assay_stream_reading assay_stream_reading(const struct assay_stream *s)
+struct as_stream_reading as_stream_reading(const struct as_stream *s)
 {
-    return (struct assay_stream_reading){.blocks = s->file.block.n,
-                                         .loaded = s->file.loaded_n,
-                                         .loaded_b = s->file.loaded_b,
-                                         .damaged = s->file.damaged_n,
-                                         .indexed = s->file.indexed};
+    return (struct as_stream_reading){.blocks = s->file.block.n,
+                                      .loaded = s->file.loaded_n,
+                                      .loaded_b = s->file.loaded_b,
+                                      .damaged = s->file.damaged_n,
+                                      .indexed = s->file.indexed};
 }
 
-const struct assay_stream_module *assay_stream_modules(const struct assay_stream *stream, size_t *n)
+const struct as_stream_module *as_stream_modules(const struct as_stream *stream, size_t *n)
 {
     *n = stream->module.n;
     return stream->module.at;
 }
 
-const struct assay_stream_thread *assay_stream_threads(const struct assay_stream *stream, size_t *n)
+const struct as_stream_thread *as_stream_threads(const struct as_stream *stream, size_t *n)
 {
     *n = stream->thread.n;
     return stream->thread.at;
 }
 
-const struct assay_stream_node *assay_stream_nodes(const struct assay_stream *stream, size_t *n)
+const struct as_stream_node *as_stream_nodes(const struct as_stream *stream, size_t *n)
 {
     *n = stream->node.n;
     return stream->node.at;
 }
 
-const struct assay_sample_counts *assay_stream_counts(const struct assay_stream *stream,
-                                                      uint64_t *dropped)
+const struct as_sample_counts *as_stream_counts(const struct as_stream *stream, uint64_t *dropped)
 {
     *dropped = stream->dropped;
     return &stream->counts;

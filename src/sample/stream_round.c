@@ -12,7 +12,7 @@
 /* Max bytes of a round. The writer uses 1 MiB plus one record; other writers may use more. */
 #define ROUND_MOST_B ((size_t)2 << 20)
 
-void as_rounds_end(struct assay_stream *s)
+void as_rounds_end(struct as_stream *s)
 {
     as_vec_fini(&s->bytes);
     as_vec_fini(&s->found);
@@ -24,15 +24,15 @@ void as_rounds_end(struct assay_stream *s)
 /* ---- Definitions -------------------------------------------------------------------------- */
 
 /* Returns true if the gap can come from lost bytes: at most 8 numbers per lost byte. */
-static bool is_likely_gap(const struct assay_stream *s, uint64_t first, size_t n)
+static bool is_likely_gap(const struct as_stream *s, uint64_t first, size_t n)
 {
     return first >= n && (first - n) / 8 <= s->file.lost_b;
 }
 
 /* Reads the first number of each kind. Numbers of lost definitions become "unknown". */
-static int make_up(struct assay_stream *s, struct as_read *r)
+static int make_up(struct as_stream *s, struct as_read *r)
 {
-    static const struct assay_stream_module unknown = {.path = "", .kind = ASSAY_MODULE_UNKNOWN};
+    static const struct as_stream_module unknown = {.path = "", .kind = AS_MODULE_UNKNOWN};
     const uint64_t node = as_read_uleb(r), place = as_read_uleb(r), module = as_read_uleb(r),
                    thread = as_read_uleb(r);
     if (r->bad || !is_likely_gap(s, node, s->node.n) || !is_likely_gap(s, module, s->module.n) ||
@@ -45,13 +45,13 @@ static int make_up(struct assay_stream *s, struct as_read *r)
     while (s->module.n < module)
         AS_TRY(as_vec_push(&s->module, unknown));
     while (s->thread.n < thread)
-        AS_TRY(as_vec_push(&s->thread, (struct assay_stream_thread){0}));
+        AS_TRY(as_vec_push(&s->thread, (struct as_stream_thread){0}));
     if (s->module.n == 0 && (s->node.n < node || s->place.n != place)) {
         as_read_fail(r);
         return 0;
     }
     while (s->node.n < node)
-        AS_TRY(as_vec_push(&s->node, (struct assay_stream_node){0}));
+        AS_TRY(as_vec_push(&s->node, (struct as_stream_node){0}));
     if (s->place.n > place) /* a RESET was among the lost records */
         memset(s->place.at, 0, place * sizeof *s->place.at);
     s->place.n = s->place.n > place ? (size_t)place : s->place.n;
@@ -60,7 +60,7 @@ static int make_up(struct assay_stream *s, struct as_read *r)
     return 0;
 }
 
-static int load_definitions(struct assay_stream *s, size_t index)
+static int load_definitions(struct as_stream *s, size_t index)
 {
     size_t n;
     int rc = 0;
@@ -83,7 +83,7 @@ static int load_definitions(struct assay_stream *s, size_t index)
 
 /* ---- Chunks ------------------------------------------------------------------------------- */
 
-static int load_chunks(struct assay_stream *s, size_t index)
+static int load_chunks(struct as_stream *s, size_t index)
 {
     size_t n;
     AS_TRY(as_vec_reserve(&s->bytes, s->bytes.n + AS_CONTAINER_BLOCK_B));
@@ -117,7 +117,7 @@ static int load_chunks(struct assay_stream *s, size_t index)
     return as_vec_push(&s->base, base);
 }
 
-static bool is_in_view(struct assay_stream *s, const struct as_container_block *block)
+static bool is_in_view(struct as_stream *s, const struct as_container_block *block)
 {
     if (!s->is_chosen || block->flags & AS_CONTAINER_FACTS)
         return true;
@@ -129,7 +129,7 @@ static bool is_in_view(struct assay_stream *s, const struct as_container_block *
 
 /* Reads the head of the next record of a cursor. Returns false if there is none or it is
  * invalid. */
-static bool look_ahead(struct assay_stream *s, struct as_stream_cursor *c)
+static bool look_ahead(struct as_stream *s, struct as_stream_cursor *c)
 {
     struct as_read *r = &c->state.r;
     if (as_read_left(r) == 0)
@@ -141,14 +141,14 @@ static bool look_ahead(struct assay_stream *s, struct as_stream_cursor *c)
     return !r->bad;
 }
 
-static bool is_before(const struct assay_stream *s, uint32_t a, uint32_t b)
+static bool is_before(const struct as_stream *s, uint32_t a, uint32_t b)
 {
     const uint64_t one = s->cursor.at[a].number, other = s->cursor.at[b].number;
     return one < other || (one == other && a < b);
 }
 
 /* Moves the cursor at position `i` down to its position in the heap. */
-static void sink(struct assay_stream *s, size_t i)
+static void sink(struct as_stream *s, size_t i)
 {
     uint32_t *heap = s->heap.at;
     const uint32_t moved = heap[i];
@@ -165,7 +165,7 @@ static void sink(struct assay_stream *s, size_t i)
     heap[i] = moved;
 }
 
-static int begin_round(struct assay_stream *s)
+static int begin_round(struct as_stream *s)
 {
     s->cursor.n = s->heap.n = 0;
     as_vec_foreach (&s->found, found) {
@@ -188,7 +188,7 @@ static int begin_round(struct assay_stream *s)
 }
 
 /* Loads the next round with selected records. Sets `*out` to false at the end. */
-static int load_round(struct assay_stream *s, bool *out)
+static int load_round(struct as_stream *s, bool *out)
 {
     *out = false;
     while (s->next_block < s->file.block.n) {
@@ -217,7 +217,7 @@ static int load_round(struct assay_stream *s, bool *out)
     return 0;
 }
 
-int as_rounds_next(struct assay_stream *s, struct assay_stream_record *out)
+int as_rounds_next(struct as_stream *s, struct as_stream_record *out)
 {
     for (;;) {
         if (s->heap.n == 0) {
@@ -228,7 +228,7 @@ int as_rounds_next(struct assay_stream *s, struct assay_stream_record *out)
         }
         struct as_stream_cursor *cursor = &s->cursor.at[s->heap.at[0]];
         s->at = &cursor->state;
-        const bool is_record = as_stream_record(s, cursor->tag, out);
+        const bool is_record = as_stream_read_record(s, cursor->tag, out);
         const bool bad = cursor->state.r.bad;
         s->file.damaged_n += bad; /* the rest of the chunk is lost */
         cursor->number++;
@@ -241,7 +241,7 @@ int as_rounds_next(struct assay_stream *s, struct assay_stream_record *out)
     }
 }
 
-int as_rounds_rewind(struct assay_stream *s)
+int as_rounds_rewind(struct as_stream *s)
 {
     for (size_t i = s->defined_n; i < s->file.block.n; i++)
         if (s->file.block.at[i].flags & AS_CONTAINER_DEFINES)

@@ -42,12 +42,12 @@ struct as_writer {
 /* Returns the error code of a failed file, or NOMEM. */
 static int failure(const struct as_writer *w)
 {
-    return as_container_has_failed(w->rounds.file) ? ASSAY_ERR_IO : ASSAY_ERR_NOMEM;
+    return as_container_has_failed(w->rounds.file) ? AS_ERR_IO : AS_ERR_NOMEM;
 }
 
 /* ---- Opening and closing ------------------------------------------------------------------ */
 
-int as_writer_new(const char *path, struct as_writer **out, struct assay_error *err)
+int as_writer_new(const char *path, struct as_writer **out, struct as_error *err)
 {
     struct as_writer *w = as_calloc(1, sizeof *w);
     struct as_container_writer *file;
@@ -81,13 +81,13 @@ void as_writer_free(struct as_writer **writer)
     *writer = NULL;
 }
 
-int as_writer_flush(struct as_writer *writer, struct assay_error *err)
+int as_writer_flush(struct as_writer *writer, struct as_error *err)
 {
     return as_rounds_close(&writer->rounds) < 0 ? as_container_failure(writer->rounds.file, err)
                                                 : 0;
 }
 
-int as_writer_finish(struct as_writer **writer, struct assay_error *err)
+int as_writer_finish(struct as_writer **writer, struct as_error *err)
 {
     int rc = as_writer_flush(*writer, err);
     if (rc == 0)
@@ -112,7 +112,7 @@ static uint8_t *encode_text(uint8_t *to, const char *text)
     return to + n;
 }
 
-int as_writer_module(struct as_writer *writer, const struct assay_stream_module *module)
+int as_writer_module(struct as_writer *writer, const struct as_stream_module *module)
 {
     uint8_t *to = as_rounds_define(&writer->rounds, 96 + 2 * TEXT_MOST);
     if (!to)
@@ -309,8 +309,8 @@ int as_writer_process(struct as_writer *writer, uint32_t pid, uint32_t tid, uint
     return 0;
 }
 
-int as_writer_sample(struct as_writer *writer, const struct assay_sample_record *sample,
-                     uint32_t node, uint8_t end)
+int as_writer_sample(struct as_writer *writer, const struct as_sample_record *sample, uint32_t node,
+                     uint8_t end)
 {
     struct as_stream_rounds *rounds = &writer->rounds;
     uint32_t thread, gap;
@@ -344,7 +344,7 @@ int as_writer_sample(struct as_writer *writer, const struct assay_sample_record 
     return 0;
 }
 
-int as_writer_map(struct as_writer *writer, const struct assay_sample_record *map, uint32_t module)
+int as_writer_map(struct as_writer *writer, const struct as_sample_record *map, uint32_t module)
 {
     uint32_t thread;
     struct as_chunk *chunk;
@@ -361,18 +361,18 @@ int as_writer_map(struct as_writer *writer, const struct assay_sample_record *ma
     return 0;
 }
 
-static unsigned tag_of(const struct assay_sample_record *record)
+static unsigned tag_of(const struct as_sample_record *record)
 {
     switch (record->kind) {
-    case ASSAY_SAMPLE_COMM:
+    case AS_SAMPLE_COMM:
         return record->out ? AS_TAG_EXEC : AS_TAG_COMM;
-    case ASSAY_SAMPLE_FORK:
+    case AS_SAMPLE_FORK:
         return AS_TAG_FORK;
-    case ASSAY_SAMPLE_EXIT:
+    case AS_SAMPLE_EXIT:
         return AS_TAG_EXIT;
-    case ASSAY_SAMPLE_LOST:
+    case AS_SAMPLE_LOST:
         return AS_TAG_LOST;
-    case ASSAY_SAMPLE_SWITCH:
+    case AS_SAMPLE_SWITCH:
         return !record->out        ? AS_TAG_SWITCH_IN
                : record->preempted ? AS_TAG_PREEMPT
                                    : AS_TAG_SWITCH_OUT;
@@ -381,7 +381,7 @@ static unsigned tag_of(const struct assay_sample_record *record)
     }
 }
 
-int as_writer_event(struct as_writer *writer, const struct assay_sample_record *record)
+int as_writer_event(struct as_writer *writer, const struct as_sample_record *record)
 {
     const unsigned tag = tag_of(record);
     const bool is_named = tag == AS_TAG_COMM || tag == AS_TAG_EXEC;
@@ -401,16 +401,15 @@ int as_writer_event(struct as_writer *writer, const struct assay_sample_record *
         to = as_encode_u(to, parent);
     else if (tag == AS_TAG_LOST)
         to = as_encode_u(to, record->lost);
-    if (record->kind == ASSAY_SAMPLE_SWITCH)
+    if (record->kind == AS_SAMPLE_SWITCH)
         writer->rounds.switch_b += (size_t)(to - chunk->at) - chunk->n;
     as_rounds_recorded(&writer->rounds, chunk, to);
     return 0;
 }
 
-int as_writer_end(struct as_writer *writer, const struct assay_sample_counts *counts,
-                  uint64_t dropped)
+int as_writer_end(struct as_writer *writer, const struct as_sample_counts *counts, uint64_t dropped)
 {
-    static const struct assay_sample_counts none;
+    static const struct as_sample_counts none;
     if (!counts)
         counts = &none;
     uint8_t *to = as_rounds_define(&writer->rounds, 96);

@@ -25,7 +25,7 @@ static bool has_tid(const struct tids *tids, pid_t tid)
 
 /* Opens the threads that are not open yet. Returns their number or a negative code. */
 static int open_new(pid_t pid, struct tids *tids, as_sample_open *open_one, void *context,
-                    struct assay_error *err)
+                    struct as_error *err)
 {
     char path[64];
     int found = 0, rc = 0;
@@ -46,8 +46,7 @@ static int open_new(pid_t pid, struct tids *tids, as_sample_open *open_one, void
     return rc < 0 ? rc : found;
 }
 
-int as_sample_each_thread(pid_t pid, as_sample_open *open_one, void *context,
-                          struct assay_error *err)
+int as_sample_each_thread(pid_t pid, as_sample_open *open_one, void *context, struct as_error *err)
 {
     struct tids tids = {0};
     int found;

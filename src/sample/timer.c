@@ -23,35 +23,35 @@
 /* ---- Delivery ------------------------------------------------------------------------------- */
 
 struct sink {
-    assay_sample_sink *take;
+    as_sample_sink *take;
     void *context;
-    struct assay_error *err;
+    struct as_error *err;
 };
 
-static int deliver_record(struct assay_timer_sampler *s, const struct assay_sample_record *record,
+static int deliver_record(struct as_timer_sampler *s, const struct as_sample_record *record,
                           const struct sink *sink)
 {
     s->counts.records++;
-    s->counts.samples += record->kind == ASSAY_SAMPLE_SAMPLE;
+    s->counts.samples += record->kind == AS_SAMPLE_SAMPLE;
     s->counts.late += record->time_ns < s->handed_ns;
     if (record->time_ns > s->handed_ns)
         s->handed_ns = record->time_ns;
     return sink->take(sink->context, record, sink->err);
 }
 
-static struct assay_sample_record base_of(const struct as_timer_ring *ring,
-                                          const struct as_agent_record *from, uint8_t kind)
+static struct as_sample_record base_of(const struct as_timer_ring *ring,
+                                       const struct as_agent_record *from, uint8_t kind)
 {
-    return (struct assay_sample_record){.kind = kind,
-                                        .pid = ring->pid,
-                                        .tid = from->tid,
-                                        .cpu = from->cpu,
-                                        .parent_pid = ring->pid,
-                                        .parent_tid = ring->pid,
-                                        .time_ns = from->time_ns};
+    return (struct as_sample_record){.kind = kind,
+                                     .pid = ring->pid,
+                                     .tid = from->tid,
+                                     .cpu = from->cpu,
+                                     .parent_pid = ring->pid,
+                                     .parent_tid = ring->pid,
+                                     .time_ns = from->time_ns};
 }
 
-static int number_of(struct assay_timer_sampler *s, const char *key, uint32_t *out)
+static int number_of(struct as_timer_sampler *s, const char *key, uint32_t *out)
 {
     struct as_view view = as_view_of(key);
     *out = as_map_view_get(&s->files, view);
@@ -59,13 +59,12 @@ static int number_of(struct assay_timer_sampler *s, const char *key, uint32_t *o
         return 0;
     view.p = as_arena_strndup(&s->arena, key, view.n);
     *out = s->file_n++;
-    return view.p ? as_map_view_put(&s->files, view, *out) : ASSAY_ERR_NOMEM;
+    return view.p ? as_map_view_put(&s->files, view, *out) : AS_ERR_NOMEM;
 }
 
 /* Sets `*out` to a number for the file of a mapping. /proc tells less about a file than the agent.
  * So a file of /proc gets the number of the last matching file of the agent. */
-static int file_of(struct assay_timer_sampler *s, const struct assay_sample_record *map,
-                   uint32_t *out)
+static int file_of(struct as_timer_sampler *s, const struct as_sample_record *map, uint32_t *out)
 {
     char key[4096 + 192];
     uint32_t last;
@@ -85,8 +84,8 @@ static int file_of(struct assay_timer_sampler *s, const struct assay_sample_reco
 }
 
 /* Delivers a line of maps unless it is known. */
-static int emit_map(struct assay_timer_sampler *s, const struct as_timer_ring *ring, char *line,
-                    struct assay_sample_record *record, const struct sink *sink)
+static int emit_map(struct as_timer_sampler *s, const struct as_timer_ring *ring, char *line,
+                    struct as_sample_record *record, const struct sink *sink)
 {
     struct as_mapping mapping = {0};
     uint32_t space;
@@ -110,10 +109,10 @@ static int emit_map(struct assay_timer_sampler *s, const struct as_timer_ring *r
     return rc < 0 ? as_error_nomem(sink->err, "maps") : deliver_record(s, record, sink);
 }
 
-static int emit_agent_map(struct assay_timer_sampler *s, const struct as_timer_ring *ring,
+static int emit_agent_map(struct as_timer_sampler *s, const struct as_timer_ring *ring,
                           struct as_agent_map_record *map, const struct sink *sink)
 {
-    struct assay_sample_record record = base_of(ring, &map->head, ASSAY_SAMPLE_MAP);
+    struct as_sample_record record = base_of(ring, &map->head, AS_SAMPLE_MAP);
     record.file_b = map->file_b;
     record.mtime_ns = map->mtime_ns;
     record.build_id_b = map->build_id_b;
@@ -123,7 +122,7 @@ static int emit_agent_map(struct assay_timer_sampler *s, const struct as_timer_r
 
 /* Reads /proc/PID/maps for code that the agent cannot report: generated code, files of
  * dlopen(3). */
-static int look_at_maps(struct assay_timer_sampler *s, struct as_timer_ring *ring,
+static int look_at_maps(struct as_timer_sampler *s, struct as_timer_ring *ring,
                         const struct as_agent_record *from, const struct sink *sink)
 {
     char path[64], line[4096 + 128];
@@ -134,7 +133,7 @@ static int look_at_maps(struct assay_timer_sampler *s, struct as_timer_ring *rin
     snprintf(path, sizeof path, "/proc/%u/maps", ring->pid);
     FILE *f = fopen(path, "re");
     while (f && rc == 0 && fgets(line, sizeof line, f)) {
-        struct assay_sample_record record = base_of(ring, from, ASSAY_SAMPLE_MAP);
+        struct as_sample_record record = base_of(ring, from, AS_SAMPLE_MAP);
         rc = emit_map(s, ring, line, &record, sink);
     }
     if (f)
@@ -150,11 +149,11 @@ static struct as_timer_thread *thread_of(struct as_timer_ring *ring, uint32_t ti
     return NULL;
 }
 
-static int emit_sample(struct assay_timer_sampler *s, struct as_timer_ring *ring,
+static int emit_sample(struct as_timer_sampler *s, struct as_timer_ring *ring,
                        const struct as_agent_record *from, const struct sink *sink)
 {
     const struct as_agent_sample *sample = (const void *)from;
-    struct assay_sample_record record = base_of(ring, from, ASSAY_SAMPLE_SAMPLE);
+    struct as_sample_record record = base_of(ring, from, AS_SAMPLE_SAMPLE);
     const uint64_t *words = (const void *)(sample + 1);
     struct as_timer_thread *thread = thread_of(ring, from->tid);
     uint32_t space;
@@ -179,7 +178,7 @@ static int emit_sample(struct assay_timer_sampler *s, struct as_timer_ring *ring
 }
 
 /* Removes a thread that ended after `cpu_ns`. Without a sample it is counted as a short thread. */
-static void end_thread(struct assay_timer_sampler *s, struct as_timer_ring *ring, uint32_t tid,
+static void end_thread(struct as_timer_sampler *s, struct as_timer_ring *ring, uint32_t tid,
                        uint64_t cpu_ns)
 {
     struct as_timer_thread *thread = thread_of(ring, tid);
@@ -192,11 +191,11 @@ static void end_thread(struct assay_timer_sampler *s, struct as_timer_ring *ring
     *thread = ring->thread.at[--ring->thread.n];
 }
 
-static int emit_thread(struct assay_timer_sampler *s, struct as_timer_ring *ring,
+static int emit_thread(struct as_timer_sampler *s, struct as_timer_ring *ring,
                        const struct as_agent_record *from, const struct sink *sink)
 {
     const struct as_agent_thread_record *thread = (const void *)from;
-    struct assay_sample_record record = base_of(ring, from, ASSAY_SAMPLE_COMM);
+    struct as_sample_record record = base_of(ring, from, AS_SAMPLE_COMM);
     char name[AS_AGENT_NAME_B + 1] = "";
     memcpy(name, thread->name, AS_AGENT_NAME_B);
     record.text = name;
@@ -205,21 +204,21 @@ static int emit_thread(struct assay_timer_sampler *s, struct as_timer_ring *ring
     record.text = NULL;
     if (from->kind == AS_AGENT_EXIT) {
         end_thread(s, ring, from->tid, thread->cpu_ns);
-        record.kind = ASSAY_SAMPLE_EXIT;
+        record.kind = AS_SAMPLE_EXIT;
         return deliver_record(s, &record, sink);
     }
     if (as_vec_push(&ring->thread, (struct as_timer_thread){.tid = from->tid}) < 0)
         return as_error_nomem(sink->err, "threads");
-    record.kind = ASSAY_SAMPLE_FORK;
+    record.kind = AS_SAMPLE_FORK;
     record.parent_tid = thread->parent_tid ? thread->parent_tid : ring->pid;
     AS_TRY(deliver_record(s, &record, sink));
-    record.kind = ASSAY_SAMPLE_COMM;
+    record.kind = AS_SAMPLE_COMM;
     record.text = name;
     return deliver_record(s, &record, sink);
 }
 
 /* Returns true if the ring of this process is open. */
-static bool is_known(const struct assay_timer_sampler *s, uint32_t pid)
+static bool is_known(const struct as_timer_sampler *s, uint32_t pid)
 {
     for (size_t i = 0; i < s->ring.n; i++)
         if (s->ring.at[i].head && s->ring.at[i].pid == pid)
@@ -227,11 +226,11 @@ static bool is_known(const struct assay_timer_sampler *s, uint32_t pid)
     return false;
 }
 
-static int emit_process_begin(struct assay_timer_sampler *s, struct as_timer_ring *ring,
+static int emit_process_begin(struct as_timer_sampler *s, struct as_timer_ring *ring,
                               const struct as_agent_record *from, const struct sink *sink)
 {
     const struct as_agent_ring *head = ring->head;
-    struct assay_sample_record record = base_of(ring, from, ASSAY_SAMPLE_FORK);
+    struct as_sample_record record = base_of(ring, from, AS_SAMPLE_FORK);
     char name[AS_AGENT_NAME_B + 1] = "";
     memcpy(name, head->name, AS_AGENT_NAME_B);
     if (as_vec_push(&ring->thread, (struct as_timer_thread){.tid = ring->pid}) < 0)
@@ -240,37 +239,37 @@ static int emit_process_begin(struct assay_timer_sampler *s, struct as_timer_rin
     record.parent_tid = head->parent_tid ? head->parent_tid : head->parent_pid;
     if (!ring->replaced && record.parent_pid != ring->pid && is_known(s, record.parent_pid))
         AS_TRY(deliver_record(s, &record, sink));
-    record.kind = ASSAY_SAMPLE_COMM;
+    record.kind = AS_SAMPLE_COMM;
     record.text = name;
     record.out = !head->forked;
     return deliver_record(s, &record, sink);
 }
 
 /* Delivers how a process ended, as reported by itself or by its parent. */
-static int emit_process_end(struct assay_timer_sampler *s, const struct as_timer_ring *ring,
+static int emit_process_end(struct as_timer_sampler *s, const struct as_timer_ring *ring,
                             const struct as_agent_record *from, uint32_t pid, int status,
                             const struct sink *sink)
 {
-    struct assay_sample_record record = base_of(ring, from, ASSAY_SAMPLE_END);
+    struct as_sample_record record = base_of(ring, from, AS_SAMPLE_END);
     record.pid = record.tid = pid;
     record.status = status;
     return deliver_record(s, &record, sink);
 }
 
 /* Delivers the end of a process. Its first thread lives on after an exec. */
-static int emit_process_exit(struct assay_timer_sampler *s, struct as_timer_ring *ring,
+static int emit_process_exit(struct as_timer_sampler *s, struct as_timer_ring *ring,
                              const struct as_agent_record *from, const struct sink *sink)
 {
     const uint32_t code = ring->executed ? 0 : ring->head->exit_code;
     if (code)
         AS_TRY(emit_process_end(s, ring, from, ring->pid, (int)((code - 1) & 0xff) << 8, sink));
     for (size_t i = ring->thread.n; i-- > 0;) {
-        struct assay_sample_record record = base_of(ring, from, ASSAY_SAMPLE_EXIT);
+        struct as_sample_record record = base_of(ring, from, AS_SAMPLE_EXIT);
         record.tid = ring->thread.at[i].tid;
         if (!ring->executed || record.tid != ring->pid)
             AS_TRY(deliver_record(s, &record, sink));
     }
-    const struct assay_sample_record gone = {.pid = ring->serial};
+    const struct as_sample_record gone = {.pid = ring->serial};
     uint32_t space;
     if (as_space_of(&s->spaces, ring->serial, &space) == 0)
         as_space_exit(&s->spaces, &gone);
@@ -278,7 +277,7 @@ static int emit_process_exit(struct assay_timer_sampler *s, struct as_timer_ring
     return 0;
 }
 
-static int hand_out(struct assay_timer_sampler *s, const struct as_timer_item *item,
+static int hand_out(struct as_timer_sampler *s, const struct as_timer_item *item,
                     const struct sink *sink)
 {
     struct as_agent_record *from = (void *)(s->bytes.at + item->at);
@@ -321,15 +320,15 @@ static bool has_ended(uint32_t pid)
     return (task.state == 'Z' || task.state == 'X') && task.thread_n <= 1;
 }
 
-static int emit_timer_lost_record(struct assay_timer_sampler *s, struct as_timer_ring *ring,
+static int emit_timer_lost_record(struct as_timer_sampler *s, struct as_timer_ring *ring,
                                   const struct sink *sink)
 {
     uint64_t lost = ring->head->lost, missed = ring->head->threads_missed;
-    struct assay_sample_record record = {.kind = ASSAY_SAMPLE_LOST,
-                                         .pid = ring->pid,
-                                         .tid = ring->pid,
-                                         .time_ns = s->handed_ns,
-                                         .lost = lost - ring->lost};
+    struct as_sample_record record = {.kind = AS_SAMPLE_LOST,
+                                      .pid = ring->pid,
+                                      .tid = ring->pid,
+                                      .time_ns = s->handed_ns,
+                                      .lost = lost - ring->lost};
     if (missed != ring->missed)
         s->facts.missed_errno = (int)ring->head->missed_errno;
     s->facts.threads_missed += missed - ring->missed;
@@ -344,7 +343,7 @@ static int emit_timer_lost_record(struct assay_timer_sampler *s, struct as_timer
 }
 
 /* Checks for the end of a process before its ring is read, so no record is left in the ring. */
-static int empty_rings(struct assay_timer_sampler *s, bool last, const struct sink *sink)
+static int empty_rings(struct as_timer_sampler *s, bool last, const struct sink *sink)
 {
     AS_TRY(as_timer_find(s, sink->err));
     uint64_t now = as_monotonic_ns();
@@ -375,7 +374,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Keeps the items from `from` on, and their bytes. */
-static int compact_items(struct assay_timer_sampler *s, size_t from)
+static int compact_items(struct as_timer_sampler *s, size_t from)
 {
     s->spare.n = 0;
     for (size_t i = from; i < s->item.n; i++) {
@@ -395,8 +394,8 @@ static int compact_items(struct assay_timer_sampler *s, size_t from)
     return 0;
 }
 
-int as_timer_collect(struct assay_timer_sampler *s, bool last, assay_sample_sink *take,
-                     void *context, struct assay_error *err)
+int as_timer_collect(struct as_timer_sampler *s, bool last, as_sample_sink *take, void *context,
+                     struct as_error *err)
 {
     const struct sink sink = {.take = take, .context = context, .err = err};
     if (compact_items(s, s->done) < 0)
@@ -413,8 +412,8 @@ int as_timer_collect(struct assay_timer_sampler *s, bool last, assay_sample_sink
     return 0;
 }
 
-int as_timer_hand(struct assay_timer_sampler *s, uint64_t before_ns, assay_sample_sink *take,
-                  void *context, struct assay_error *err)
+int as_timer_hand(struct as_timer_sampler *s, uint64_t before_ns, as_sample_sink *take,
+                  void *context, struct as_error *err)
 {
     const struct sink sink = {.take = take, .context = context, .err = err};
     while (s->done < s->item.n && s->item.at[s->done].time_ns < before_ns)
@@ -422,8 +421,8 @@ int as_timer_hand(struct assay_timer_sampler *s, uint64_t before_ns, assay_sampl
     return 0;
 }
 
-int assay_timer_sampler_pump(struct assay_timer_sampler *sampler, bool last,
-                             assay_sample_sink *take, void *context, struct assay_error *err)
+int as_timer_sampler_pump(struct as_timer_sampler *sampler, bool last, as_sample_sink *take,
+                          void *context, struct as_error *err)
 {
     const uint64_t begun_ns = as_monotonic_ns();
     const uint64_t limit_ns = last ? UINT64_MAX : sampler->barrier_ns;
@@ -433,8 +432,7 @@ int assay_timer_sampler_pump(struct assay_timer_sampler *sampler, bool last,
     return 0;
 }
 
-bool as_timer_reads_python(const struct assay_timer_sampler *sampler, uint32_t pid,
-                           uint64_t time_ns)
+bool as_timer_reads_python(const struct as_timer_sampler *sampler, uint32_t pid, uint64_t time_ns)
 {
     as_vec_foreach (&sampler->ring, ring)
         if (ring->head && ring->pid == pid && ring->python_ns && ring->python_ns <= time_ns &&
@@ -446,7 +444,7 @@ bool as_timer_reads_python(const struct assay_timer_sampler *sampler, uint32_t p
 /* Interval of checks: agents wake by a word in memory, and poll(2) cannot wait for it. */
 #define GLANCE_MS 10
 
-bool assay_timer_sampler_wait(struct assay_timer_sampler *sampler, int other_fd, int timeout_ms)
+bool as_timer_sampler_wait(struct as_timer_sampler *sampler, int other_fd, int timeout_ms)
 {
     struct pollfd other = {.fd = other_fd, .events = POLLIN};
     if (sampler->hurry && (timeout_ms < 0 || timeout_ms > GLANCE_MS))

@@ -51,11 +51,11 @@ struct as_timer_item {
     size_t at;
 };
 
-struct assay_timer_sampler {
-    struct assay_sample_options options;
-    struct assay_sample_choice choice;
-    struct assay_sample_counts counts;
-    struct assay_timer_facts facts;
+struct as_timer_sampler {
+    struct as_sample_options options;
+    struct as_sample_choice choice;
+    struct as_sample_counts counts;
+    struct as_timer_facts facts;
     struct as_agent_session session;
     struct as_agent_sampling *sampling; /* a part of the control file */
     uint32_t woken;                     /* count in the control file at the last check */
@@ -77,12 +77,12 @@ struct assay_timer_sampler {
 /* ---- timer_ring.c ---- */
 
 /* Opens the new rings in the directory. */
-int as_timer_find(struct assay_timer_sampler *s, struct assay_error *err);
+int as_timer_find(struct as_timer_sampler *s, struct as_error *err);
 /* Moves the records of a ring to the waiting records. `last`: no more records will come. Returns 0
  * or NOMEM. */
-int as_timer_drain(struct assay_timer_sampler *s, uint32_t ring, bool last);
+int as_timer_drain(struct as_timer_sampler *s, uint32_t ring, bool last);
 /* Adds a record of the reader, which is only a head. Returns 0 or NOMEM. */
-int as_timer_add(struct assay_timer_sampler *s, uint32_t ring, uint32_t kind, uint64_t time_ns);
+int as_timer_add(struct as_timer_sampler *s, uint32_t ring, uint32_t kind, uint64_t time_ns);
 void as_timer_ring_close(struct as_timer_ring *ring);
 
 #endif

@@ -30,16 +30,16 @@
 
 /* ---- Opening ------------------------------------------------------------------------------ */
 
-static void fill_part(struct assay_timer_sampler *s)
+static void fill_part(struct as_timer_sampler *s)
 {
     struct as_agent_sampling *sampling = s->sampling =
         as_agent_session_part(&s->session, "sampler");
-    const struct assay_sample_options *o = &s->options;
-    bool copy = o->stacks == ASSAY_STACKS_DWARF;
+    const struct as_sample_options *o = &s->options;
+    bool copy = o->stacks == AS_STACKS_DWARF;
     uint32_t least_b = copy ? RING_STACKS_B : RING_LEAST_B;
-    sampling->stacks = copy                              ? AS_AGENT_COPY
-                       : o->stacks == ASSAY_STACKS_FRAME ? AS_AGENT_FRAME
-                                                         : AS_AGENT_OFF;
+    sampling->stacks = copy                           ? AS_AGENT_COPY
+                       : o->stacks == AS_STACKS_FRAME ? AS_AGENT_FRAME
+                                                      : AS_AGENT_OFF;
     sampling->period_ns = 1000000000u / o->rate_hz;
     sampling->stack_b = o->stack_b;
     while (o->ring_b && least_b < o->ring_b && least_b < RING_MOST_B)
@@ -57,14 +57,14 @@ static void fill_part(struct assay_timer_sampler *s)
 }
 
 /* Limits the rate: the kernel checks timers only at scheduler ticks. */
-static void choose_period(struct assay_timer_sampler *s, const char *why)
+static void choose_period(struct as_timer_sampler *s, const char *why)
 {
     struct timespec tick = {0, 4000000};
-    struct assay_sample_choice *choice = &s->choice;
+    struct as_sample_choice *choice = &s->choice;
     char rate[160] = "";
     clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
     uint64_t most_hz = tick.tv_nsec ? 1000000000u / (uint64_t)tick.tv_nsec : 1000;
-    choice->event = ASSAY_EVENT_TIMER;
+    choice->event = AS_EVENT_TIMER;
     choice->kernel = true; /* its time counts at the position that called it */
     choice->rate_hz = s->options.rate_hz;
     if (most_hz && choice->rate_hz > most_hz) {
@@ -78,30 +78,29 @@ static void choose_period(struct assay_timer_sampler *s, const char *why)
              360, why ? why : "", why && rate[0] ? "; " : "", rate);
 }
 
-static int set_timer_options(struct assay_timer_sampler *s,
-                             const struct assay_sample_options *options, struct assay_error *err)
+static int set_timer_options(struct as_timer_sampler *s, const struct as_sample_options *options,
+                             struct as_error *err)
 {
-    struct assay_sample_options *o = &s->options;
+    struct as_sample_options *o = &s->options;
     if (options)
         *o = *options;
     if (o->rate_hz == 0)
-        o->rate_hz = ASSAY_RATE_MEDIUM;
+        o->rate_hz = AS_RATE_MEDIUM;
     if (o->stack_b == 0)
         o->stack_b = STACK_MOST_B;
     o->stack_b = o->stack_b > STACK_MOST_B ? STACK_MOST_B : (o->stack_b + 7) & ~7u;
-    if (o->stacks <= ASSAY_STACKS_DWARF && o->rate_hz <= 1000000)
+    if (o->stacks <= AS_STACKS_DWARF && o->rate_hz <= 1000000)
         return 0;
-    return as_error_set(err, ASSAY_ERR_USAGE,
+    return as_error_set(err, AS_ERR_USAGE,
                         "timers: invalid stacks %u or rate %u; use a rate of at most 1000000 per "
                         "second",
                         o->stacks, o->rate_hz);
 }
 
-int assay_timer_sampler_open(const char *directory, const struct assay_sample_options *options,
-                             const char *why, struct assay_timer_sampler **out,
-                             struct assay_error *err)
+int as_timer_sampler_open(const char *directory, const struct as_sample_options *options,
+                          const char *why, struct as_timer_sampler **out, struct as_error *err)
 {
-    struct assay_timer_sampler *s = as_calloc(1, sizeof *s);
+    struct as_timer_sampler *s = as_calloc(1, sizeof *s);
     *out = NULL;
     if (!s)
         return as_error_nomem(err, "a sampling session");
@@ -118,19 +117,19 @@ int assay_timer_sampler_open(const char *directory, const struct assay_sample_op
         choose_period(s, why);
     }
     if (rc < 0)
-        assay_timer_sampler_close(&s);
+        as_timer_sampler_close(&s);
     *out = s;
     return rc;
 }
 
-void assay_timer_sampler_sweep(const char *place, const char *prefix)
+void as_timer_sampler_sweep(const char *place, const char *prefix)
 {
     as_agent_session_sweep(place, prefix);
 }
 
 /* Cleans the directory, which belongs to the session. Running programs find nothing to use
  * there. */
-static void clean(struct assay_timer_sampler *s)
+static void clean(struct as_timer_sampler *s)
 {
     if (s->sampling)
         s->sampling->enabled = 0;
@@ -141,9 +140,9 @@ static void clean(struct assay_timer_sampler *s)
     as_agent_session_close(&s->session);
 }
 
-void assay_timer_sampler_close(struct assay_timer_sampler **sampler)
+void as_timer_sampler_close(struct as_timer_sampler **sampler)
 {
-    struct assay_timer_sampler *s = *sampler;
+    struct as_timer_sampler *s = *sampler;
     if (!s)
         return;
     clean(s);
@@ -161,50 +160,47 @@ void assay_timer_sampler_close(struct assay_timer_sampler **sampler)
     *sampler = NULL;
 }
 
-struct as_agent_session *as_timer_session(struct assay_timer_sampler *sampler)
+struct as_agent_session *as_timer_session(struct as_timer_sampler *sampler)
 {
     return &sampler->session;
 }
 
-const char *const *assay_timer_sampler_environment(const struct assay_timer_sampler *sampler)
+const char *const *as_timer_sampler_environment(const struct as_timer_sampler *sampler)
 {
     return sampler->session.word;
 }
 
-const char *assay_timer_sampler_preload(const struct assay_timer_sampler *sampler)
+const char *as_timer_sampler_preload(const struct as_timer_sampler *sampler)
 {
     return sampler->session.preload;
 }
 
-void as_timer_python_alone(struct assay_timer_sampler *sampler)
+void as_timer_python_alone(struct as_timer_sampler *sampler)
 {
     sampler->sampling->python = AS_AGENT_PYTHON_ALONE;
 }
 
-void assay_timer_sampler_only(struct assay_timer_sampler *sampler, pid_t pid)
+void as_timer_sampler_only(struct as_timer_sampler *sampler, pid_t pid)
 {
     sampler->session.control->only_pid = (uint32_t)pid;
 }
 
-const struct assay_sample_choice *
-assay_timer_sampler_choice(const struct assay_timer_sampler *sampler)
+const struct as_sample_choice *as_timer_sampler_choice(const struct as_timer_sampler *sampler)
 {
     return &sampler->choice;
 }
 
-const struct assay_sample_counts *
-assay_timer_sampler_counts(const struct assay_timer_sampler *sampler)
+const struct as_sample_counts *as_timer_sampler_counts(const struct as_timer_sampler *sampler)
 {
     return &sampler->counts;
 }
 
-const struct assay_timer_facts *assay_timer_sampler_facts(const struct assay_timer_sampler *sampler)
+const struct as_timer_facts *as_timer_sampler_facts(const struct as_timer_sampler *sampler)
 {
     return &sampler->facts;
 }
 
-int assay_timer_sampler_enable(struct assay_timer_sampler *sampler, bool on,
-                               struct assay_error *err)
+int as_timer_sampler_enable(struct as_timer_sampler *sampler, bool on, struct as_error *err)
 {
     (void)err;
     sampler->sampling->enabled = on;
@@ -240,10 +236,10 @@ static bool gains(const char *path)
            (getuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0);
 }
 
-static bool needs(const struct assay_object *object, const char *library)
+static bool needs(const struct as_object *object, const char *library)
 {
     const char *const *name;
-    const size_t n = assay_object_needed(object, &name);
+    const size_t n = as_object_needed(object, &name);
     for (size_t i = 0; i < n; i++)
         if (strncmp(name[i], library, strlen(library)) == 0)
             return true;
@@ -253,53 +249,52 @@ static bool needs(const struct assay_object *object, const char *library)
 /* Returns an error if the agent cannot enter the program. `is_entered`: ptrace(2) can be used, so
  * the program needs no GNU loader. */
 static int check_program(const char *path, const char *what, const char *instead, bool is_entered,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     char interpreter[512];
-    struct assay_object *object;
+    struct as_object *object;
     if (script_of(path, interpreter, sizeof interpreter))
         path = interpreter;
     if (gains(path))
-        return as_error_set(err, ASSAY_ERR_PERMISSION,
+        return as_error_set(err, AS_ERR_PERMISSION,
                             "%s: has set-user-ID or capabilities, so no library can be preloaded "
                             "and it cannot be %s; run it as its owner%s",
                             path, what, instead);
-    AS_TRY(assay_object_open(path, NULL, &object, err));
-    const struct assay_object_info *info = assay_object_info(object);
+    AS_TRY(as_object_open(path, NULL, &object, err));
+    const struct as_object_info *info = as_object_info(object);
     int rc = 0;
     if (is_entered && (!info->interpreter || !strstr(info->interpreter, AS_LOADER_PRELOADS)))
         rc = as_injector_check(err);
     else if (!info->interpreter)
-        rc = as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+        rc = as_error_set(err, AS_ERR_UNSUPPORTED,
                           "%s: is statically linked, so no library can be preloaded and it cannot "
                           "be %s; link it dynamically%s",
                           path, what, instead);
     else if (!strstr(info->interpreter, AS_LOADER_PRELOADS))
-        rc = as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+        rc = as_error_set(err, AS_ERR_UNSUPPORTED,
                           "%s: its loader is %s, so it cannot be %s; link it with the GNU C "
                           "library%s",
                           path, info->interpreter, what, instead);
     else if (needs(object, "libasan.so"))
-        rc = as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+        rc = as_error_set(err, AS_ERR_UNSUPPORTED,
                           "%s: is built with AddressSanitizer, which must be loaded first, so it "
                           "cannot be %s; build it without%s",
                           path, what, instead);
-    assay_object_close(&object);
+    as_object_close(&object);
     return rc;
 }
 
-int as_preload_check(const char *path, const char *what, const char *instead,
-                     struct assay_error *err)
+int as_preload_check(const char *path, const char *what, const char *instead, struct as_error *err)
 {
     return check_program(path, what, instead, false, err);
 }
 
-int as_entry_check(const char *path, const char *what, struct assay_error *err)
+int as_entry_check(const char *path, const char *what, struct as_error *err)
 {
     return check_program(path, what, "", true, err);
 }
 
-int assay_timer_sampler_check(const char *path, struct assay_error *err)
+int as_timer_sampler_check(const char *path, struct as_error *err)
 {
     return as_preload_check(path, "sampled by timers", ", or permit perf events", err);
 }

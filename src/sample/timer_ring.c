@@ -57,7 +57,7 @@ void as_timer_ring_close(struct as_timer_ring *ring)
 
 /* Ends the ring of an earlier program with this pid: by exec, or because the pid was reused.
  * Returns true if there was one. */
-static bool replace_ring(struct assay_timer_sampler *s, uint32_t pid, uint64_t begun_ns)
+static bool replace_ring(struct as_timer_sampler *s, uint32_t pid, uint64_t begun_ns)
 {
     bool any = false;
     as_vec_foreach (&s->ring, ring) {
@@ -71,7 +71,7 @@ static bool replace_ring(struct assay_timer_sampler *s, uint32_t pid, uint64_t b
     return any;
 }
 
-static int add_ring(struct assay_timer_sampler *s, struct as_agent_ring *head, uint64_t data_b)
+static int add_ring(struct as_timer_sampler *s, struct as_agent_ring *head, uint64_t data_b)
 {
     const uint64_t begun_ns = head->begun_ns; /* read once: the program may still write */
     struct as_timer_ring ring = {.head = head,
@@ -92,7 +92,7 @@ static int add_ring(struct assay_timer_sampler *s, struct as_agent_ring *head, u
         s->ring.at[at] = ring;
     else if (as_vec_push(&s->ring, ring) < 0) {
         as_timer_ring_close(&ring);
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     }
     s->facts.processes++;
     s->hurry = true;
@@ -110,7 +110,7 @@ static int by_time(const void *a, const void *b)
     return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
-static int open_ring(struct assay_timer_sampler *s, int directory, const char *name)
+static int open_ring(struct as_timer_sampler *s, int directory, const char *name)
 {
     uint64_t data_b;
     int fd = openat(directory, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -125,13 +125,13 @@ static int open_ring(struct assay_timer_sampler *s, int directory, const char *n
 }
 
 /* Opens rings in time order: a process with two execs between two calls has three rings. */
-int as_timer_find(struct assay_timer_sampler *s, struct assay_error *err)
+int as_timer_find(struct as_timer_sampler *s, struct as_error *err)
 {
     AS_VEC(struct found) found = {0};
     int rc = 0;
     DIR *dir = opendir(as_agent_session_path(&s->session));
     if (!dir)
-        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be read: %s; keep it until the end",
+        return as_error_set(err, AS_ERR_IO, "%s: cannot be read: %s; keep it until the end",
                             as_agent_session_path(&s->session), strerror(errno));
     for (struct dirent *entry; rc == 0 && (entry = readdir(dir));) {
         struct found one = {0};
@@ -191,7 +191,7 @@ static bool is_whole(const struct as_agent_record *record, uint32_t size_b)
 }
 
 /* Returns space for a record behind the waiting ones, or NULL without memory. */
-static struct as_agent_record *room_for(struct assay_timer_sampler *s, uint32_t size_b)
+static struct as_agent_record *room_for(struct as_timer_sampler *s, uint32_t size_b)
 {
     const size_t words = size_b / 8;
     return as_vec_reserve(&s->bytes, s->bytes.n + words) < 0 ? NULL
@@ -199,7 +199,7 @@ static struct as_agent_record *room_for(struct assay_timer_sampler *s, uint32_t 
 }
 
 /* Adds the record at the end of `bytes` to the waiting ones. */
-static int queue_timer_record(struct assay_timer_sampler *s, uint32_t ring,
+static int queue_timer_record(struct as_timer_sampler *s, uint32_t ring,
                               const struct as_agent_record *record)
 {
     const struct as_timer_item item = {
@@ -209,10 +209,10 @@ static int queue_timer_record(struct assay_timer_sampler *s, uint32_t ring,
     return 0;
 }
 
-static void note_python(struct assay_timer_sampler *s, struct as_timer_ring *ring,
+static void note_python(struct as_timer_sampler *s, struct as_timer_ring *ring,
                         const struct as_agent_python_record *record)
 {
-    struct assay_timer_facts *facts = &s->facts;
+    struct as_timer_facts *facts = &s->facts;
     facts->python_read += record->state == AS_AGENT_PYTHON_FOUND;
     facts->python_other += record->state == AS_AGENT_PYTHON_OTHER;
     facts->python_strange += record->state == AS_AGENT_PYTHON_STRANGE;
@@ -230,12 +230,12 @@ static void note_python(struct assay_timer_sampler *s, struct as_timer_ring *rin
 
 /* Copies a record and sets `*whole` if it is valid. Only a copy can be checked, because the program
  * may still write. Returns 0 or NOMEM. */
-static int copy_timer_record(struct assay_timer_sampler *s, uint32_t ring, const void *from,
+static int copy_timer_record(struct as_timer_sampler *s, uint32_t ring, const void *from,
                              uint32_t size_b, bool *whole)
 {
     struct as_agent_record *record = room_for(s, size_b);
     if (!record)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     memcpy(record, from, size_b);
     *whole = is_whole(record, size_b);
     record->size_b = *whole ? size_b : 0;
@@ -250,12 +250,12 @@ static int copy_timer_record(struct assay_timer_sampler *s, uint32_t ring, const
     return 0;
 }
 
-int as_timer_add(struct assay_timer_sampler *s, uint32_t ring, uint32_t kind, uint64_t time_ns)
+int as_timer_add(struct as_timer_sampler *s, uint32_t ring, uint32_t kind, uint64_t time_ns)
 {
     assert(ring < s->ring.n);
     struct as_agent_record *record = room_for(s, sizeof *record);
     if (!record)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     memset(record, 0, sizeof *record);
     record->size_b = sizeof *record;
     record->kind = kind;
@@ -277,7 +277,7 @@ static uint64_t hole(const struct as_timer_ring *ring, uint64_t tail, uint64_t l
     return left;
 }
 
-int as_timer_drain(struct assay_timer_sampler *s, uint32_t index, bool last)
+int as_timer_drain(struct as_timer_sampler *s, uint32_t index, bool last)
 {
     struct as_timer_ring *ring = &s->ring.at[index];
     uint64_t tail = atomic_load_explicit(&ring->head->tail, memory_order_relaxed);

@@ -19,8 +19,8 @@ struct cached {
     uint32_t generation; /* generation of the space; 0: empty */
     bool mapped;
     struct as_frame frame;
-    const struct assay_unwind_row *row; /* NULL: none */
-    const struct assay_object *object;
+    const struct as_unwind_row *row; /* NULL: none */
+    const struct as_object *object;
     uint64_t bias;
     bool is_steady; /* no row, but the return address is at the stack pointer */
 };
@@ -49,7 +49,7 @@ struct memory {
 int as_unwinder_new(struct as_unwinder **out)
 {
     *out = as_calloc(1, sizeof **out);
-    return *out ? 0 : ASSAY_ERR_NOMEM;
+    return *out ? 0 : AS_ERR_NOMEM;
 }
 
 void as_unwinder_free(struct as_unwinder **unwinder)
@@ -63,15 +63,15 @@ void as_frames_push(struct as_frames *frames, struct as_frame frame)
     if (frames->n < AS_DEPTH_MOST)
         frames->frame[frames->n++] = frame;
     else
-        frames->end = ASSAY_STACK_CUT;
+        frames->end = AS_STACK_CUT;
 }
 
 static struct as_frame frame_in(const struct as_mapping *map, uint64_t address)
 {
     if (!map)
-        return (struct as_frame){AS_MODULE_UNKNOWN, address};
-    if (map->module == AS_MODULE_ANON)
-        return (struct as_frame){AS_MODULE_ANON, address};
+        return (struct as_frame){AS_MODULE_ID_UNKNOWN, address};
+    if (map->module == AS_MODULE_ID_ANON)
+        return (struct as_frame){AS_MODULE_ID_ANON, address};
     return (struct as_frame){map->module, address - map->start + map->offset};
 }
 
@@ -81,8 +81,8 @@ struct as_frame as_frame_of(const struct as_space *space, uint64_t address)
 }
 
 struct as_frame as_frame_moved(const struct as_code_maps *maps,
-                               const struct assay_sample_record *sample,
-                               const struct as_space *space, uint64_t address)
+                               const struct as_sample_record *sample, const struct as_space *space,
+                               uint64_t address)
 {
     struct as_code_origin origin = {.address = address};
     as_code_maps_find(maps, sample->pid, sample->time_ns, address, &origin);
@@ -116,10 +116,10 @@ static const struct cached *look_up(struct as_unwinder *unwinder, struct as_modu
     const struct as_mapping *map = as_space_at(space, pc);
     *entry = (struct cached){.pc = pc, .generation = space->generation, .mapped = map != NULL};
     entry->frame = frame_in(map, pc);
-    struct assay_object *object = map ? as_module_object(modules, map->module) : NULL;
+    struct as_object *object = map ? as_module_object(modules, map->module) : NULL;
     uint64_t address;
-    if (object && assay_object_address_of(object, entry->frame.address, &address) &&
-        assay_object_unwind_row(object, address, &entry->row, NULL) == 0) {
+    if (object && as_object_address_of(object, entry->frame.address, &address) &&
+        as_object_unwind_row(object, address, &entry->row, NULL) == 0) {
         entry->object = object;
         entry->bias = pc - address;
         entry->is_steady = !entry->row && as_leaf_is_steady(&unwinder->leaf, object, address);
@@ -128,49 +128,48 @@ static const struct cached *look_up(struct as_unwinder *unwinder, struct as_modu
 }
 
 /* Finds the caller by rbp, for code without rows. */
-static enum assay_unwind_result by_frame_pointer(struct assay_unwind_frame *frame,
-                                                 struct memory *memory)
+static enum as_unwind_result by_frame_pointer(struct as_unwind_frame *frame, struct memory *memory)
 {
-    uint64_t rbp = frame->reg[ASSAY_UNWIND_RBP], caller_rbp, pc;
-    if (!(frame->known >> ASSAY_UNWIND_RBP & 1))
-        return ASSAY_UNWIND_DAMAGED;
+    uint64_t rbp = frame->reg[AS_UNWIND_RBP], caller_rbp, pc;
+    if (!(frame->known >> AS_UNWIND_RBP & 1))
+        return AS_UNWIND_DAMAGED;
     if (rbp == 0)
-        return ASSAY_UNWIND_OUTERMOST;
-    if (rbp < frame->reg[ASSAY_UNWIND_RSP] || rbp % 8)
-        return ASSAY_UNWIND_DAMAGED;
+        return AS_UNWIND_OUTERMOST;
+    if (rbp < frame->reg[AS_UNWIND_RSP] || rbp % 8)
+        return AS_UNWIND_DAMAGED;
     if (!read_word(memory, rbp, &caller_rbp) || !read_word(memory, rbp + 8, &pc))
-        return ASSAY_UNWIND_NO_MEMORY;
+        return AS_UNWIND_NO_MEMORY;
     if (pc == 0)
-        return ASSAY_UNWIND_OUTERMOST;
-    frame->reg[ASSAY_UNWIND_RBP] = caller_rbp;
-    frame->reg[ASSAY_UNWIND_RSP] = rbp + 16;
-    frame->reg[ASSAY_UNWIND_RA] = pc;
-    frame->known = 1u << ASSAY_UNWIND_RBP | 1u << ASSAY_UNWIND_RSP | 1u << ASSAY_UNWIND_RA;
+        return AS_UNWIND_OUTERMOST;
+    frame->reg[AS_UNWIND_RBP] = caller_rbp;
+    frame->reg[AS_UNWIND_RSP] = rbp + 16;
+    frame->reg[AS_UNWIND_RA] = pc;
+    frame->known = 1u << AS_UNWIND_RBP | 1u << AS_UNWIND_RSP | 1u << AS_UNWIND_RA;
     frame->signal_frame = false;
-    return ASSAY_UNWIND_CALLER;
+    return AS_UNWIND_CALLER;
 }
 
 /* Finds the caller after a call to an invalid address: the return address is on top of the
  * stack. */
-static enum assay_unwind_result by_top(struct assay_unwind_frame *frame, struct memory *memory)
+static enum as_unwind_result by_top(struct as_unwind_frame *frame, struct memory *memory)
 {
-    uint64_t pc, rsp = frame->reg[ASSAY_UNWIND_RSP];
+    uint64_t pc, rsp = frame->reg[AS_UNWIND_RSP];
     if (!read_word(memory, rsp, &pc))
-        return ASSAY_UNWIND_NO_MEMORY;
-    frame->reg[ASSAY_UNWIND_RSP] = rsp + 8;
-    frame->reg[ASSAY_UNWIND_RA] = pc;
+        return AS_UNWIND_NO_MEMORY;
+    frame->reg[AS_UNWIND_RSP] = rsp + 8;
+    frame->reg[AS_UNWIND_RA] = pc;
     frame->signal_frame = false;
-    return pc ? ASSAY_UNWIND_CALLER : ASSAY_UNWIND_OUTERMOST;
+    return pc ? AS_UNWIND_CALLER : AS_UNWIND_OUTERMOST;
 }
 
 /*
  * Returns true if a return address lies between the stack pointer and the frame end by the frame
  * pointer. Code without unwind information may then have kept the frame pointer of a caller.
  */
-static bool skips_callers(const struct as_places *places, const struct assay_unwind_frame *frame,
+static bool skips_callers(const struct as_places *places, const struct as_unwind_frame *frame,
                           const struct memory *memory)
 {
-    const uint64_t rsp = frame->reg[ASSAY_UNWIND_RSP], rbp = frame->reg[ASSAY_UNWIND_RBP];
+    const uint64_t rsp = frame->reg[AS_UNWIND_RSP], rbp = frame->reg[AS_UNWIND_RBP];
     const uint64_t end = rbp > rsp && rbp - rsp < LOOK_B ? rbp : rsp + LOOK_B;
     struct memory looked = *memory;
     uint64_t word;
@@ -180,51 +179,49 @@ static bool skips_callers(const struct as_places *places, const struct assay_unw
     return false;
 }
 
-static enum assay_unwind_result step_out(const struct as_places *places, const struct cached *at,
-                                         struct assay_unwind_frame *frame, struct memory *memory,
-                                         bool exact, bool innermost)
+static enum as_unwind_result step_out(const struct as_places *places, const struct cached *at,
+                                      struct as_unwind_frame *frame, struct memory *memory,
+                                      bool exact, bool innermost)
 {
-    uint64_t rsp = frame->reg[ASSAY_UNWIND_RSP];
-    enum assay_unwind_result result;
+    uint64_t rsp = frame->reg[AS_UNWIND_RSP];
+    enum as_unwind_result result;
     if (at->row) {
-        result = assay_object_unwind_step(at->object, at->row, at->bias, frame, read_word, memory);
+        result = as_object_unwind_step(at->object, at->row, at->bias, frame, read_word, memory);
     } else if ((!at->mapped && innermost) || (at->is_steady && exact)) {
         result = by_top(frame, memory);
     } else {
         memory->doubtful |= skips_callers(places, frame, memory);
         result = by_frame_pointer(frame, memory);
     }
-    if (result == ASSAY_UNWIND_CALLER && frame->signal_frame)
-        memory->switched |= frame->reg[ASSAY_UNWIND_RSP] - rsp > SAME_STACK_B;
+    if (result == AS_UNWIND_CALLER && frame->signal_frame)
+        memory->switched |= frame->reg[AS_UNWIND_RSP] - rsp > SAME_STACK_B;
     /* Each caller has a higher stack pointer. Only a signal handler may use its own stack. */
-    if (result == ASSAY_UNWIND_CALLER && frame->reg[ASSAY_UNWIND_RSP] <= rsp &&
-        !frame->signal_frame)
-        return ASSAY_UNWIND_DAMAGED;
+    if (result == AS_UNWIND_CALLER && frame->reg[AS_UNWIND_RSP] <= rsp && !frame->signal_frame)
+        return AS_UNWIND_DAMAGED;
     return result;
 }
 
 /* Replaces a pc in moved code by the original pc, with the stack as in the original code. */
-static bool move_back(const struct as_places *places, const struct assay_sample_record *sample,
-                      uint64_t pc, struct assay_unwind_frame *frame)
+static bool move_back(const struct as_places *places, const struct as_sample_record *sample,
+                      uint64_t pc, struct as_unwind_frame *frame)
 {
     struct as_code_origin origin;
     if (!as_code_maps_find(places->maps, sample->pid, sample->time_ns, pc, &origin))
         return false;
-    frame->reg[ASSAY_UNWIND_RA] = origin.address;
-    frame->reg[ASSAY_UNWIND_RSP] += origin.depth_b;
+    frame->reg[AS_UNWIND_RA] = origin.address;
+    frame->reg[AS_UNWIND_RSP] += origin.depth_b;
     if (origin.is_stub) /* rax, rdx and rcx belong to the stub */
         frame->known &= ~7u;
     return true;
 }
 
-static enum assay_stack_end end_of(enum assay_unwind_result result, const struct memory *memory)
+static enum as_stack_end end_of(enum as_unwind_result result, const struct memory *memory)
 {
-    if (result == ASSAY_UNWIND_NO_MEMORY && memory->switched)
-        return ASSAY_STACK_SWITCHED;
-    if (result == ASSAY_UNWIND_NO_MEMORY && memory->beyond)
-        return ASSAY_STACK_CUT;
-    return result == ASSAY_UNWIND_OUTERMOST && !memory->doubtful ? ASSAY_STACK_COMPLETE
-                                                                 : ASSAY_STACK_BROKEN;
+    if (result == AS_UNWIND_NO_MEMORY && memory->switched)
+        return AS_STACK_SWITCHED;
+    if (result == AS_UNWIND_NO_MEMORY && memory->beyond)
+        return AS_STACK_CUT;
+    return result == AS_UNWIND_OUTERMOST && !memory->doubtful ? AS_STACK_COMPLETE : AS_STACK_BROKEN;
 }
 
 /* Returns true if code with unwind information begins at `pc` and none ends there. No call returns
@@ -247,34 +244,34 @@ static struct as_frame next_byte(const struct cached *at)
 }
 
 void as_unwind(struct as_unwinder *unwinder, const struct as_places *places,
-               const struct assay_sample_record *sample, struct as_frames *out)
+               const struct as_sample_record *sample, struct as_frames *out)
 {
     const struct as_space *in = &places->spaces->space.at[places->space];
     struct memory memory = {
         .at = sample->stack_at, .bytes = sample->stack, .size_b = sample->stack_b};
-    struct assay_unwind_frame frame = {.known = (1u << ASSAY_UNWIND_REGISTERS) - 1};
+    struct as_unwind_frame frame = {.known = (1u << AS_UNWIND_REGISTERS) - 1};
     memcpy(frame.reg, sample->regs, sizeof frame.reg);
-    enum assay_unwind_result result = ASSAY_UNWIND_CALLER;
-    out->end = ASSAY_STACK_COMPLETE;
-    for (unsigned depth = 0; result == ASSAY_UNWIND_CALLER; depth++) {
+    enum as_unwind_result result = AS_UNWIND_CALLER;
+    out->end = AS_STACK_COMPLETE;
+    for (unsigned depth = 0; result == AS_UNWIND_CALLER; depth++) {
         /* A caller is at the byte behind its call. Code interrupted by a signal is at its own
          * address. */
         bool exact = depth == 0 || frame.signal_frame;
-        uint64_t pc = frame.reg[ASSAY_UNWIND_RA] - !exact;
+        uint64_t pc = frame.reg[AS_UNWIND_RA] - !exact;
         if (move_back(places, sample, pc, &frame))
-            pc = frame.reg[ASSAY_UNWIND_RA];
+            pc = frame.reg[AS_UNWIND_RA];
         const struct cached at = *look_up(unwinder, places->modules, in, pc);
         if (depth && !at.mapped)
             break; /* not code: the step before was wrong */
         const bool is_made = !exact && !at.row && !at.is_steady && begins(unwinder, places, pc + 1);
         as_frames_push(out, is_made || returns_from_signal(&at, exact) ? next_byte(&at) : at.frame);
-        if (out->end == ASSAY_STACK_CUT)
+        if (out->end == AS_STACK_CUT)
             break;
-        out->sp[out->n - 1] = frame.reg[ASSAY_UNWIND_RSP];
-        result = is_made ? ASSAY_UNWIND_OUTERMOST
+        out->sp[out->n - 1] = frame.reg[AS_UNWIND_RSP];
+        result = is_made ? AS_UNWIND_OUTERMOST
                          : step_out(places, &at, &frame, &memory, exact, depth == 0);
     }
     out->reach_b = memory.reach_b;
-    if (out->end != ASSAY_STACK_CUT) /* cut by the max depth */
+    if (out->end != AS_STACK_CUT) /* cut by the max depth */
         out->end = (uint8_t)end_of(result, &memory);
 }

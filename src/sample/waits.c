@@ -37,7 +37,7 @@ static bool is_filled(const struct as_ring *ring)
 }
 
 /* Returns true if this CPU had many switches since the last check. */
-static bool has_many_switches(const struct assay_sampler *s, struct as_ring *ring)
+static bool has_many_switches(const struct as_sampler *s, struct as_ring *ring)
 {
     const uint64_t before = ring->switches_head;
     ring->switches_head = s->options.switches ? head_of(&s->ring.at[ring->switches]) : 0;
@@ -54,7 +54,7 @@ static void let_rest(struct as_ring *ring, bool filled)
     as_waits_turn(ring, false);
 }
 
-static void look_at(const struct assay_sampler *s, struct as_ring *ring, bool look)
+static void look_at(const struct as_sampler *s, struct as_ring *ring, bool look)
 {
     const bool many = look && has_many_switches(s, ring), filled = is_filled(ring);
     if (ring->rest) {
@@ -68,7 +68,7 @@ static void look_at(const struct assay_sampler *s, struct as_ring *ring, bool lo
         ring->often = 0;
 }
 
-void as_waits_look(struct assay_sampler *s, bool look)
+void as_waits_look(struct as_sampler *s, bool look)
 {
     as_vec_foreach (&s->ring, ring) {
         if (ring->channel == AS_CHANNEL_WAITS)

@@ -12,53 +12,52 @@
 /* Max size of a decoded function: hand-written leaf functions are short. */
 #define LEAF_MOST_B (64u << 10)
 
-#define RSP (ASSAY_REG_GPR + 4)
+#define RSP (AS_REG_GPR + 4)
 
-static const struct assay_function *function_at(struct assay_object *object, uint64_t address)
+static const struct as_function *function_at(struct as_object *object, uint64_t address)
 {
-    const struct assay_function *f;
+    const struct as_function *f;
     size_t n;
-    if (assay_object_functions(object, false, &f, &n, NULL) < 0)
+    if (as_object_functions(object, false, &f, &n, NULL) < 0)
         return NULL;
     const size_t at = as_first_not(i, n, f[i].start <= address);
     assert(at < 2 || f[at - 2].start <= f[at - 1].start); /* functions ascend */
     return at && address < f[at - 1].end ? &f[at - 1] : NULL;
 }
 
-static bool moves_stack(const struct assay_insn *insn, const struct assay_form *form)
+static bool moves_stack(const struct as_insn *insn, const struct as_form *form)
 {
-    if (form->insn_class == ASSAY_CLASS_RETURN)
+    if (form->insn_class == AS_CLASS_RETURN)
         return false;
     if (as_form_flows[insn->form] & (AS_FORM_STACKS | AS_FORM_CALLS))
         return true;
     for (unsigned i = 0; i < form->operands; i++)
-        if (form->operand[i].kind == ASSAY_OPERAND_REG &&
-            (form->operand[i].access & ASSAY_ACCESS_WRITE) &&
-            insn->reg[form->operand[i].slot] == RSP)
+        if (form->operand[i].kind == AS_OPERAND_REG &&
+            (form->operand[i].access & AS_ACCESS_WRITE) && insn->reg[form->operand[i].slot] == RSP)
             return true;
     return false;
 }
 
-static bool is_steady(struct assay_object *object, const struct assay_function *f)
+static bool is_steady(struct as_object *object, const struct as_function *f)
 {
     uint64_t have_b = 0;
-    const uint8_t *bytes = assay_object_bytes(object, f->start, &have_b);
+    const uint8_t *bytes = as_object_bytes(object, f->start, &have_b);
     const uint64_t size_b = f->end - f->start;
-    struct assay_code code = {0};
+    struct as_code code = {0};
     if (!bytes || size_b > have_b || size_b > LEAF_MOST_B ||
-        assay_decode(bytes, size_b, f->start, &code, NULL) < 0)
+        as_decode(bytes, size_b, f->start, &code, NULL) < 0)
         return false;
     bool steady = code.invalid_n == 0;
     for (size_t i = 0; i < code.n && steady; i++)
         steady = !moves_stack(&code.insn[i], as_form_of(&code.insn[i]));
-    assay_code_free(&code);
+    as_code_free(&code);
     return steady;
 }
 
-bool as_leaf_is_steady(struct as_leaf *last, struct assay_object *object, uint64_t address)
+bool as_leaf_is_steady(struct as_leaf *last, struct as_object *object, uint64_t address)
 {
     if (last->object != object || address < last->start || address >= last->end) {
-        const struct assay_function *f = function_at(object, address);
+        const struct as_function *f = function_at(object, address);
         if (!f)
             return false;
         *last = (struct as_leaf){object, f->start, f->end, is_steady(object, f)};
@@ -83,11 +82,11 @@ bool as_is_return_address(struct as_modules *modules, const struct as_space *spa
     enum { BEFORE_B = 7 };
     uint64_t address, have_b = 0;
     const struct as_mapping *map = as_space_at(space, value);
-    struct assay_object *object =
-        map && map->module > AS_MODULE_ANON ? as_module_object(modules, map->module) : NULL;
+    struct as_object *object =
+        map && map->module > AS_MODULE_ID_ANON ? as_module_object(modules, map->module) : NULL;
     if (!object || value - map->start < BEFORE_B ||
-        !assay_object_address_of(object, value - map->start + map->offset, &address))
+        !as_object_address_of(object, value - map->start + map->offset, &address))
         return false;
-    const uint8_t *bytes = assay_object_bytes(object, address - BEFORE_B, &have_b);
+    const uint8_t *bytes = as_object_bytes(object, address - BEFORE_B, &have_b);
     return bytes && have_b >= BEFORE_B && is_behind_call(bytes + BEFORE_B);
 }

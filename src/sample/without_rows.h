@@ -7,14 +7,14 @@
 
 /* The last function that was checked: samples repeat. */
 struct as_leaf {
-    const struct assay_object *object;
+    const struct as_object *object;
     uint64_t start, end;
     bool is_steady;
 };
 
 /* Returns true if only returns move the stack pointer in the function around `address` of the
  * object. The return address is then at the stack pointer. */
-bool as_leaf_is_steady(struct as_leaf *last, struct assay_object *object, uint64_t address);
+bool as_leaf_is_steady(struct as_leaf *last, struct as_object *object, uint64_t address);
 
 /* Returns true if `value` points behind a call instruction of a mapped file. */
 bool as_is_return_address(struct as_modules *modules, const struct as_space *space, uint64_t value);

@@ -323,10 +323,10 @@ static size_t group_points(const struct as_scaling_point **sorted, size_t n,
 }
 
 static int model_groups(struct as_scaling_model *model, const struct size_group *group, size_t n,
-                        enum as_scaling_kind kind, struct assay_error *err)
+                        enum as_scaling_kind kind, struct as_error *err)
 {
     if (n > AS_LAW_POINTS_MAX)
-        return as_error_set(err, ASSAY_ERR_USAGE, "the traces have %zu sizes; use at most %u", n,
+        return as_error_set(err, AS_ERR_USAGE, "the traces have %zu sizes; use at most %u", n,
                             AS_LAW_POINTS_MAX);
     detect_kind(model, group, n, kind);
     const struct scaling_reference ref = {.size = group->point[0]->thread_n,
@@ -344,11 +344,11 @@ static int model_groups(struct as_scaling_model *model, const struct size_group 
 
 int as_scaling_model_of(const struct as_scaling_point *point, size_t point_n,
                         enum as_scaling_kind kind, const double *project, size_t project_n,
-                        struct as_scaling_model *out, struct assay_error *err)
+                        struct as_scaling_model *out, struct as_error *err)
 {
     *out = (struct as_scaling_model){0};
     if (point_n == 0)
-        return as_error_set(err, ASSAY_ERR_USAGE, "no trace; use one or more");
+        return as_error_set(err, AS_ERR_USAGE, "no trace; use one or more");
     const struct as_scaling_point **sorted = as_calloc(point_n, sizeof *sorted);
     struct size_group *group = as_calloc(point_n, sizeof *group);
     int rc = sorted && group ? 0 : as_error_nomem(err, "the traces");

@@ -76,7 +76,7 @@ struct as_scaling_model {
  */
 int as_scaling_model_of(const struct as_scaling_point *point, size_t point_n,
                         enum as_scaling_kind kind, const double *project, size_t project_n,
-                        struct as_scaling_model *out, struct assay_error *err);
+                        struct as_scaling_model *out, struct as_error *err);
 void as_scaling_model_fini(struct as_scaling_model *model);
 
 /* Returns true if the factor is fitted: it has no children, or not all of them are known. */

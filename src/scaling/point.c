@@ -56,14 +56,14 @@ static void set_shares(const struct as_analysis *a, struct as_scaling_point *out
 /* Simulates the trace for startup, transfer and serialisation. If that fails, the point keeps
  * its other factors. */
 static int divide_point(const struct as_trace *trace, struct as_scaling_point *out,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     struct as_ideal_run run;
-    struct assay_error why = {0};
+    struct as_error why = {0};
     if (out->rank_n == 0)
         return 0;
     const int rc = as_ideal_run_of(trace, NULL, &run, &why);
-    if (rc == ASSAY_ERR_NOMEM)
+    if (rc == AS_ERR_NOMEM)
         return as_error_nomem(err, "the simulation of a trace");
     if (rc < 0) {
         snprintf(out->unsimulated, sizeof out->unsimulated, "%.299s", why.text);
@@ -78,7 +78,7 @@ static int divide_point(const struct as_trace *trace, struct as_scaling_point *o
 }
 
 static int read_point(const struct as_trace *trace, struct as_scaling_point *out,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
     struct as_analysis analysis = {0};
     int rc = as_analyse_trace(trace, NULL, &analysis, err);
@@ -86,7 +86,7 @@ static int read_point(const struct as_trace *trace, struct as_scaling_point *out
         count_members(&analysis, trace, out);
         set_shares(&analysis, out);
         if (!(out->elapsed_ns > 0) || !(out->useful_ns > 0))
-            rc = as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+            rc = as_error_set(err, AS_ERR_UNSUPPORTED,
                               "the trace has no computing time; record another with 'assay trace'");
     }
     as_analysis_fini(&analysis);
@@ -95,8 +95,7 @@ static int read_point(const struct as_trace *trace, struct as_scaling_point *out
     return rc == 0 ? as_scaling_count_useful(trace, &out->instructions, &out->cycles, err) : rc;
 }
 
-int as_scaling_point_read(const char *directory, struct as_scaling_point *out,
-                          struct assay_error *err)
+int as_scaling_point_read(const char *directory, struct as_scaling_point *out, struct as_error *err)
 {
     struct as_trace trace = {0};
     *out = (struct as_scaling_point){0};

@@ -24,12 +24,12 @@ struct as_scaling_point {
 /* Reads the trace in a directory of streams. Errors: NOT_FOUND, NOMEM, IO, UNSUPPORTED (a trace
  * without duration), those of the trace. */
 int as_scaling_point_read(const char *directory, struct as_scaling_point *out,
-                          struct assay_error *err);
+                          struct as_error *err);
 
 /* Counts instructions and cycles outside MPI (useful.c). The trace's counters are "PAPI_TOT_INS"
  * or "instructions", and "PAPI_TOT_CYC" or "cycles". Their readings are running totals of a
  * thread. Sets NAN if a thread of a rank lacks a counter. Errors: IO, NOMEM. */
 int as_scaling_count_useful(const struct as_trace *trace, double *instructions, double *cycles,
-                            struct assay_error *err);
+                            struct as_error *err);
 
 #endif

@@ -63,7 +63,7 @@ static void on_useful_event(struct useful_thread *t, const struct as_trace_event
 }
 
 static int count_thread(struct as_trace_stream *stream, struct useful_thread *t,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     struct as_trace_event event;
     int rc = as_trace_stream_seek(stream, INT64_MIN, err);
@@ -75,7 +75,7 @@ static int count_thread(struct as_trace_stream *stream, struct useful_thread *t,
 }
 
 int as_scaling_count_useful(const struct as_trace *trace, double *instructions, double *cycles,
-                            struct assay_error *err)
+                            struct as_error *err)
 {
     double sum[USEFUL_COUNTERS_N] = {0};
     bool has[USEFUL_COUNTERS_N] = {true, true};

@@ -5,7 +5,7 @@
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
-static const struct assay_block *block_of(lua_State *L)
+static const struct as_block *block_of(lua_State *L)
 {
     const struct as_script_object *it = as_script_check(L, AS_SCRIPT_BLOCK);
     return &it->module->program->block[it->number];
@@ -35,11 +35,11 @@ static int block_loop(lua_State *L)
 
 static int block_instructions(lua_State *L)
 {
-    const struct assay_block *b = block_of(L);
+    const struct as_block *b = block_of(L);
     return as_script_push_range(L, AS_SCRIPT_INSTRUCTION, b->first_insn, b->insns);
 }
 
-static void push_edge(lua_State *L, uint32_t from, uint32_t to, const struct assay_edge *edge)
+static void push_edge(lua_State *L, uint32_t from, uint32_t to, const struct as_edge *edge)
 {
     static const char *const kind[] = {"fall", "taken", "jump", "table", "landing"};
     lua_newtable(L);
@@ -47,18 +47,18 @@ static void push_edge(lua_State *L, uint32_t from, uint32_t to, const struct ass
     lua_setfield(L, -2, "from");
     as_script_push(L, AS_SCRIPT_BLOCK, to);
     lua_setfield(L, -2, "to");
-    as_script_set_text(L, "kind", edge->kind <= ASSAY_EDGE_LANDING ? kind[edge->kind] : NULL);
+    as_script_set_text(L, "kind", edge->kind <= AS_EDGE_LANDING ? kind[edge->kind] : NULL);
     as_script_set_truth(L, "is_back", edge->back);
 }
 
 static int block_successors(lua_State *L)
 {
     const struct as_script_object *it = as_script_check(L, AS_SCRIPT_BLOCK);
-    const struct assay_program *p = it->module->program;
-    const struct assay_block *b = &p->block[it->number];
+    const struct as_program *p = it->module->program;
+    const struct as_block *b = &p->block[it->number];
     lua_newtable(L);
     for (uint32_t i = 0; i < b->succs; i++) {
-        const struct assay_edge *edge = &p->succ[b->first_succ + i];
+        const struct as_edge *edge = &p->succ[b->first_succ + i];
         push_edge(L, it->number, edge->block, edge);
         lua_rawseti(L, 2, (lua_Integer)i + 1);
     }
@@ -68,11 +68,11 @@ static int block_successors(lua_State *L)
 static int block_predecessors(lua_State *L)
 {
     const struct as_script_object *it = as_script_check(L, AS_SCRIPT_BLOCK);
-    const struct assay_program *p = it->module->program;
-    const struct assay_block *b = &p->block[it->number];
+    const struct as_program *p = it->module->program;
+    const struct as_block *b = &p->block[it->number];
     lua_newtable(L);
     for (uint32_t i = 0; i < b->preds; i++) {
-        const struct assay_edge *edge = &p->pred[b->first_pred + i];
+        const struct as_edge *edge = &p->pred[b->first_pred + i];
         push_edge(L, edge->block, it->number, edge);
         lua_rawseti(L, 2, (lua_Integer)i + 1);
     }
@@ -97,27 +97,27 @@ static int block_bit(lua_State *L, unsigned bit)
 
 static int block_is_entry(lua_State *L)
 {
-    return block_bit(L, ASSAY_BLOCK_ENTRY);
+    return block_bit(L, AS_BLOCK_ENTRY);
 }
 
 static int block_has_call(lua_State *L)
 {
-    return block_bit(L, ASSAY_BLOCK_CALL);
+    return block_bit(L, AS_BLOCK_CALL);
 }
 
 static int block_returns(lua_State *L)
 {
-    return block_bit(L, ASSAY_BLOCK_RETURN);
+    return block_bit(L, AS_BLOCK_RETURN);
 }
 
 static int block_is_unreached(lua_State *L)
 {
-    return block_bit(L, ASSAY_BLOCK_UNREACHED);
+    return block_bit(L, AS_BLOCK_UNREACHED);
 }
 
 static int block_is_unresolved(lua_State *L)
 {
-    return block_bit(L, ASSAY_BLOCK_UNRESOLVED);
+    return block_bit(L, AS_BLOCK_UNRESOLVED);
 }
 
 static const struct as_script_field block_fields[] = {

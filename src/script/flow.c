@@ -4,31 +4,31 @@
 
 static void free_streams(void *box)
 {
-    assay_streams_free(box);
+    as_streams_free(box);
 }
 
 static void free_dependences(void *box)
 {
-    assay_dependences_free(box);
+    as_dependences_free(box);
 }
 
 static void free_paths(void *box)
 {
-    assay_paths_free(box);
+    as_paths_free(box);
 }
 
 /* ---- Streams --------------------------------------------------------------------------------- */
 
-static void push_stream(lua_State *L, const struct assay_memory_stream *it)
+static void push_stream(lua_State *L, const struct as_memory_stream *it)
 {
     static const char *const stride[] = {"zero", "unit", "constant", "indirect", "unknown"};
-    const bool reads = it->access & ASSAY_ACCESS_READ, writes = it->access & ASSAY_ACCESS_WRITE;
+    const bool reads = it->access & AS_ACCESS_READ, writes = it->access & AS_ACCESS_WRITE;
     lua_newtable(L);
     as_script_push(L, AS_SCRIPT_INSTRUCTION, it->insn);
     lua_setfield(L, -2, "instruction");
     as_script_set_integer(L, "array", it->array);
-    as_script_set_text(L, "stride", it->stride <= ASSAY_STRIDE_UNKNOWN ? stride[it->stride] : NULL);
-    if (it->stride <= ASSAY_STRIDE_CONSTANT)
+    as_script_set_text(L, "stride", it->stride <= AS_STRIDE_UNKNOWN ? stride[it->stride] : NULL);
+    if (it->stride <= AS_STRIDE_CONSTANT)
         as_script_set_integer(L, "stride_b", it->stride_b);
     as_script_set_integer(L, "offset_b", it->offset_b);
     as_script_set_integer(L, "width_b", it->width_b);
@@ -39,10 +39,10 @@ static void push_stream(lua_State *L, const struct assay_memory_stream *it)
 int as_script_loop_streams(lua_State *L)
 {
     const struct as_script_object *it = as_script_check(L, AS_SCRIPT_LOOP);
-    struct assay_error err;
+    struct as_error err;
     lua_settop(L, 1);
-    struct assay_streams *streams = as_script_box(L, sizeof *streams, free_streams);
-    if (assay_loop_streams(it->module->program, it->number, streams, &err) < 0)
+    struct as_streams *streams = as_script_box(L, sizeof *streams, free_streams);
+    if (as_loop_streams(it->module->program, it->number, streams, &err) < 0)
         return as_script_fail(L, &err);
     lua_newtable(L);
     for (size_t i = 0; i < streams->n; i++) {
@@ -54,8 +54,8 @@ int as_script_loop_streams(lua_State *L)
 
 /* ---- Dependences ----------------------------------------------------------------------------- */
 
-static void push_dependence(lua_State *L, const struct assay_dependences *all,
-                            const struct assay_dependence *it)
+static void push_dependence(lua_State *L, const struct as_dependences *all,
+                            const struct as_dependence *it)
 {
     static const char *const kind[] = {"register", "flags", "memory"};
     lua_newtable(L);
@@ -64,15 +64,15 @@ static void push_dependence(lua_State *L, const struct assay_dependences *all,
     as_script_push(L, AS_SCRIPT_INSTRUCTION, all->insn[it->to]);
     lua_setfield(L, -2, "to");
     as_script_set_integer(L, "distance", it->distance);
-    as_script_set_text(L, "kind", it->kind <= ASSAY_DEPENDENCE_MEMORY ? kind[it->kind] : NULL);
-    if (it->kind == ASSAY_DEPENDENCE_REGISTER)
-        as_script_set_text(L, "register", assay_reg_name(it->what, 8));
-    as_script_set_truth(L, "is_address", it->bits & ASSAY_DEPENDENCE_ADDRESS);
-    as_script_set_truth(L, "is_maybe", it->bits & ASSAY_DEPENDENCE_MAYBE);
+    as_script_set_text(L, "kind", it->kind <= AS_DEPENDENCE_MEMORY ? kind[it->kind] : NULL);
+    if (it->kind == AS_DEPENDENCE_REGISTER)
+        as_script_set_text(L, "register", as_reg_name(it->what, 8));
+    as_script_set_truth(L, "is_address", it->bits & AS_DEPENDENCE_ADDRESS);
+    as_script_set_truth(L, "is_maybe", it->bits & AS_DEPENDENCE_MAYBE);
 }
 
 /* Returns the path index for the argument at index 2, which counts from 1; the default is 1. */
-static size_t path_argument(lua_State *L, const struct assay_paths *paths)
+static size_t path_argument(lua_State *L, const struct as_paths *paths)
 {
     const lua_Integer path = luaL_optinteger(L, 2, 1);
     if (path < 1 || (uint64_t)path > paths->path_n)
@@ -83,14 +83,14 @@ static size_t path_argument(lua_State *L, const struct assay_paths *paths)
 int as_script_loop_dependences(lua_State *L)
 {
     const struct as_script_object *it = as_script_check(L, AS_SCRIPT_LOOP);
-    struct assay_error err;
+    struct as_error err;
     lua_settop(L, 2);
-    struct assay_paths *paths = as_script_box(L, sizeof *paths, free_paths);
-    struct assay_dependences *all = as_script_box(L, sizeof *all, free_dependences);
-    if (assay_loop_paths(it->module->program, it->number, ASSAY_PATH_LIMIT, paths, &err) < 0)
+    struct as_paths *paths = as_script_box(L, sizeof *paths, free_paths);
+    struct as_dependences *all = as_script_box(L, sizeof *all, free_dependences);
+    if (as_loop_paths(it->module->program, it->number, AS_PATH_LIMIT, paths, &err) < 0)
         return as_script_fail(L, &err);
     const size_t path = path_argument(L, paths);
-    if (assay_loop_dependences(it->module->program, it->number, paths, path, all, &err) < 0)
+    if (as_loop_dependences(it->module->program, it->number, paths, path, all, &err) < 0)
         return as_script_fail(L, &err);
     lua_newtable(L);
     for (size_t i = 0; i < all->n; i++) {

@@ -11,21 +11,21 @@ static const struct as_script_object *insn_object(lua_State *L)
     return as_script_check(L, AS_SCRIPT_INSTRUCTION);
 }
 
-static const struct assay_insn *insn_of(lua_State *L)
+static const struct as_insn *insn_of(lua_State *L)
 {
     const struct as_script_object *it = insn_object(L);
     return &it->module->program->code.insn[it->number];
 }
 
-static const struct assay_form *form_of(lua_State *L)
+static const struct as_form *form_of(lua_State *L)
 {
-    return assay_form_get(insn_of(L)->form);
+    return as_form_get(insn_of(L)->form);
 }
 
 uint32_t as_script_line(const struct as_script_module *module, uint64_t address, const char **file)
 {
-    const struct assay_debug *debug = &module->program->debug;
-    const struct assay_line *line = assay_debug_line_at(debug, address);
+    const struct as_debug *debug = &module->program->debug;
+    const struct as_line *line = as_debug_line_at(debug, address);
     *file = line && line->file < debug->file_n ? debug->file[line->file] : NULL;
     return line ? line->line : 0;
 }
@@ -50,27 +50,26 @@ static int insn_mnemonic(lua_State *L)
 static int insn_text(lua_State *L)
 {
     const struct as_script_object *it = insn_object(L);
-    const struct assay_insn *insn = &it->module->program->code.insn[it->number];
+    const struct as_insn *insn = &it->module->program->code.insn[it->number];
     char text[256] = "";
     uint64_t size_b;
-    const uint8_t *bytes = assay_object_bytes(it->module->object, insn->address, &size_b);
+    const uint8_t *bytes = as_object_bytes(it->module->object, insn->address, &size_b);
     if (bytes && size_b >= insn->length)
-        assay_insn_format(bytes, insn->length, insn->address, ASSAY_SYNTAX_INTEL, text,
-                          sizeof text);
+        as_insn_format(bytes, insn->length, insn->address, AS_SYNTAX_INTEL, text, sizeof text);
     return as_script_push_text(L, text);
 }
 
 static int insn_class(lua_State *L)
 {
-    return as_script_push_text(L, assay_class_name(form_of(L)->insn_class));
+    return as_script_push_text(L, as_class_name(form_of(L)->insn_class));
 }
 
 static int insn_element(lua_State *L)
 {
-    static const char *const word[ASSAY_ELEMENT_COUNT] = {NULL,  "int", "f16", "bf16",
-                                                          "f32", "f64", "f80", "bcd"};
+    static const char *const word[AS_ELEMENT_COUNT] = {NULL,  "int", "f16", "bf16",
+                                                       "f32", "f64", "f80", "bcd"};
     const unsigned element = form_of(L)->element;
-    return as_script_push_text(L, element < ASSAY_ELEMENT_COUNT ? word[element] : NULL);
+    return as_script_push_text(L, element < AS_ELEMENT_COUNT ? word[element] : NULL);
 }
 
 static int insn_lanes(lua_State *L)
@@ -99,22 +98,22 @@ static int insn_trait(lua_State *L, uint32_t trait)
 
 static int insn_is_packed(lua_State *L)
 {
-    return insn_trait(L, ASSAY_TRAIT_PACKED);
+    return insn_trait(L, AS_TRAIT_PACKED);
 }
 
 static int insn_is_scalar(lua_State *L)
 {
-    return insn_trait(L, ASSAY_TRAIT_SCALAR);
+    return insn_trait(L, AS_TRAIT_SCALAR);
 }
 
 static int insn_is_fp(lua_State *L)
 {
-    return insn_trait(L, ASSAY_TRAIT_FP);
+    return insn_trait(L, AS_TRAIT_FP);
 }
 
 static int insn_is_atomic(lua_State *L)
 {
-    return insn_trait(L, ASSAY_TRAIT_LOCK);
+    return insn_trait(L, AS_TRAIT_LOCK);
 }
 
 static int insn_line(lua_State *L)
@@ -138,30 +137,30 @@ static int insn_file(lua_State *L)
 static int insn_target(lua_State *L)
 {
     uint64_t target;
-    if (assay_insn_target(insn_of(L), &target))
+    if (as_insn_target(insn_of(L), &target))
         lua_pushinteger(L, (lua_Integer)target);
     else
         lua_pushnil(L);
     return 1;
 }
 
-/* Returns the body with this entry address, or ASSAY_NONE. */
-static uint32_t body_at(const struct assay_program *p, uint64_t address)
+/* Returns the body with this entry address, or AS_NONE. */
+static uint32_t body_at(const struct as_program *p, uint64_t address)
 {
     for (uint32_t b = 0; b < p->body_n; b++)
         if (p->body[b].entry == address)
             return b;
-    return ASSAY_NONE;
+    return AS_NONE;
 }
 
 static int insn_callee(lua_State *L)
 {
     uint64_t target;
     const struct as_script_object *it = insn_object(L);
-    const bool calls = form_of(L)->insn_class == ASSAY_CLASS_CALL;
-    const uint32_t body = calls && assay_insn_target(insn_of(L), &target)
+    const bool calls = form_of(L)->insn_class == AS_CLASS_CALL;
+    const uint32_t body = calls && as_insn_target(insn_of(L), &target)
                               ? body_at(it->module->program, target)
-                              : ASSAY_NONE;
+                              : AS_NONE;
     return as_script_push(L, AS_SCRIPT_BODY, body);
 }
 
@@ -169,7 +168,7 @@ static int insn_callee(lua_State *L)
 
 static const uint32_t *blocks_of_insns(lua_State *L, struct as_script_module *module)
 {
-    const struct assay_program *p = module->program;
+    const struct as_program *p = module->program;
     if (module->block_of)
         return module->block_of;
     module->block_of = as_calloc(p->code.n + 1, sizeof *module->block_of);
@@ -189,14 +188,14 @@ static int insn_block(lua_State *L)
 {
     const struct as_script_object *it = insn_object(L);
     const uint32_t *block_of = blocks_of_insns(L, it->module);
-    return as_script_push(L, AS_SCRIPT_BLOCK, block_of ? block_of[it->number] : ASSAY_NONE);
+    return as_script_push(L, AS_SCRIPT_BLOCK, block_of ? block_of[it->number] : AS_NONE);
 }
 
 /* ---- Operands -------------------------------------------------------------------------------- */
 
 static const char *access_word(unsigned access)
 {
-    const bool reads = access & ASSAY_ACCESS_READ, writes = access & ASSAY_ACCESS_WRITE;
+    const bool reads = access & AS_ACCESS_READ, writes = access & AS_ACCESS_WRITE;
     return reads && writes ? "rw" : reads ? "r" : writes ? "w" : "";
 }
 
@@ -204,17 +203,17 @@ static void push_operand(lua_State *L, const struct as_script_object *it, unsign
 {
     static const char *const kind[] = {"none",      "register", "memory",
                                        "immediate", "target",   "address"};
-    const struct assay_code *code = &it->module->program->code;
-    const struct assay_insn *insn = &code->insn[it->number];
-    const struct assay_operand *o = &assay_form_get(insn->form)->operand[n];
+    const struct as_code *code = &it->module->program->code;
+    const struct as_insn *insn = &code->insn[it->number];
+    const struct as_operand *o = &as_form_get(insn->form)->operand[n];
     lua_newtable(L);
-    as_script_set_text(L, "kind", o->kind <= ASSAY_OPERAND_ADDRESS ? kind[o->kind] : NULL);
+    as_script_set_text(L, "kind", o->kind <= AS_OPERAND_ADDRESS ? kind[o->kind] : NULL);
     as_script_set_text(L, "access", access_word(o->access));
     as_script_set_integer(L, "width_b", o->width_b);
-    if (o->kind == ASSAY_OPERAND_REG && o->slot < 4)
-        as_script_set_text(L, "register", assay_reg_name(insn->reg[o->slot], o->width_b));
-    if (o->kind == ASSAY_OPERAND_IMM)
-        as_script_set_integer(L, "value", assay_code_imm(code, it->number));
+    if (o->kind == AS_OPERAND_REG && o->slot < 4)
+        as_script_set_text(L, "register", as_reg_name(insn->reg[o->slot], o->width_b));
+    if (o->kind == AS_OPERAND_IMM)
+        as_script_set_integer(L, "value", as_code_imm(code, it->number));
 }
 
 static int insn_operands(lua_State *L)
@@ -222,7 +221,7 @@ static int insn_operands(lua_State *L)
     const struct as_script_object *it = insn_object(L);
     const unsigned n = form_of(L)->operands;
     lua_newtable(L);
-    for (unsigned i = 0; i < n && i < ASSAY_OPERANDS_MAX; i++) {
+    for (unsigned i = 0; i < n && i < AS_OPERANDS_MAX; i++) {
         push_operand(L, it, i);
         lua_rawseti(L, 2, (lua_Integer)i + 1);
     }
@@ -231,10 +230,10 @@ static int insn_operands(lua_State *L)
 
 static const char *address_register(unsigned reg)
 {
-    return reg == ASSAY_REG_NONE ? NULL : assay_reg_name(reg, 8);
+    return reg == AS_REG_NONE ? NULL : as_reg_name(reg, 8);
 }
 
-static void push_access(lua_State *L, const struct assay_memory *m)
+static void push_access(lua_State *L, const struct as_memory *m)
 {
     lua_newtable(L);
     as_script_set_text(L, "access", access_word(m->access));
@@ -249,8 +248,8 @@ static void push_access(lua_State *L, const struct assay_memory *m)
 
 static int insn_memory(lua_State *L)
 {
-    struct assay_memory memory[2];
-    const int n = assay_insn_memory(&insn_object(L)->module->program->code, insn_of(L), memory);
+    struct as_memory memory[2];
+    const int n = as_insn_memory(&insn_object(L)->module->program->code, insn_of(L), memory);
     lua_newtable(L);
     for (int i = 0; i < n; i++) {
         push_access(L, &memory[i]);

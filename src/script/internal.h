@@ -20,22 +20,22 @@
 #include "script/script.h"
 
 struct as_script {
-    const struct assay_script_request *request;
+    const struct as_script_request *request;
     lua_State *main;
     uint64_t held_b;  /* bytes of Lua's values */
     int64_t deadline; /* CLOCK_MONOTONIC in ns; 0 = none */
     enum { AS_SCRIPT_GOES_ON, AS_SCRIPT_LATE, AS_SCRIPT_INTERRUPTED, AS_SCRIPT_LARGE } stop;
     char place[256]; /* "file:line" at the stop */
-    struct assay_uarch *uarch;
-    struct assay_figures *figures;
-    struct assay_cqa_engine *engine;
-    struct assay_predictor *predictor;
+    struct as_uarch *uarch;
+    struct as_figures *figures;
+    struct as_cqa_engine *engine;
+    struct as_predictor *predictor;
 };
 
 /* Returns the script that `L` belongs to. */
 struct as_script *as_script_of(lua_State *L);
 /* Raises a Lua error with the message of `err` and the position in the script; does not return. */
-int as_script_fail(lua_State *L, const struct assay_error *err);
+int as_script_fail(lua_State *L, const struct as_error *err);
 /* Writes the current position in the script as "file:line"; "" outside of it. Allocates no
  * memory. */
 void as_script_place(lua_State *L, char *out, size_t out_b);
@@ -102,16 +102,16 @@ struct as_script_object {
 };
 
 struct as_script_module {
-    struct assay_object *object;
-    struct assay_program *program;
+    struct as_object *object;
+    struct as_program *program;
     uint32_t *block_of; /* by instruction; made at first use */
     /* catalogue that owns the module; NULL = it owns itself */
-    struct assay_catalogue *catalogue;
-    struct assay_catalogue_module *listed; /* the module of the catalogue */
+    struct as_catalogue *catalogue;
+    struct as_catalogue_module *listed; /* the module of the catalogue */
 };
 
 /* Pushes the object `number` of the module at index 1, or of the module of the object there.
- * Pushes nil for ASSAY_NONE. Equal objects are the same Lua value. Returns 1. */
+ * Pushes nil for AS_NONE. Equal objects are the same Lua value. Returns 1. */
 int as_script_push(lua_State *L, enum as_script_kind_id kind, uint32_t number);
 /* Pushes a list of the objects `first` to `first + n - 1`; returns 1. */
 int as_script_push_range(lua_State *L, enum as_script_kind_id kind, uint32_t first, size_t n);
@@ -136,8 +136,8 @@ void *as_script_unbox(lua_State *L, int index);
 int as_script_open_module(lua_State *L, const char *path);
 /* Pushes a module that the catalogue of an experiment has opened. The value at index `holder`
  * stays alive as long as the module. */
-int as_script_lend_module(lua_State *L, int holder, struct assay_catalogue *catalogue,
-                          struct assay_catalogue_module *listed);
+int as_script_lend_module(lua_State *L, int holder, struct as_catalogue *catalogue,
+                          struct as_catalogue_module *listed);
 int as_script_open_experiment(lua_State *L, const char *path);
 /* Opens an experiment if `path` is a directory, else a binary, and pushes it. */
 int as_script_open_any(lua_State *L, const char *path);

@@ -190,7 +190,7 @@ static void push_object(lua_State *L, struct as_script_module *module, enum as_s
 
 int as_script_push(lua_State *L, enum as_script_kind_id kind, uint32_t number)
 {
-    if (number == ASSAY_NONE) {
+    if (number == AS_NONE) {
         lua_pushnil(L);
         return 1;
     }

@@ -22,7 +22,7 @@
 
 static void hand_on(lua_State *L, const char *text, size_t n)
 {
-    const struct assay_script_request *request = as_script_of(L)->request;
+    const struct as_script_request *request = as_script_of(L)->request;
     request->write(request->context, text, n);
 }
 
@@ -76,12 +76,12 @@ static int push_kinds(lua_State *L)
 
 static int push_version(lua_State *L)
 {
-    return as_script_push_text(L, ASSAY_VERSION);
+    return as_script_push_text(L, AS_VERSION);
 }
 
 static int push_arguments(lua_State *L)
 {
-    const struct assay_script_request *request = as_script_of(L)->request;
+    const struct as_script_request *request = as_script_of(L)->request;
     lua_newtable(L);
     for (size_t i = 0; i < request->argument_n; i++) {
         lua_pushstring(L, request->argument[i]);
@@ -170,7 +170,7 @@ static void free_part(void *box)
 }
 
 /* Reads the file named at index 2; symbolic links must stay in the script's directory. */
-static int read_part(lua_State *L, struct part_text *part, struct assay_error *err)
+static int read_part(lua_State *L, struct part_text *part, struct as_error *err)
 {
     const char *script = as_script_of(L)->request->path, *path = lua_tostring(L, 2);
     const size_t root_n = (size_t)(as_path_last(script) - script);
@@ -190,7 +190,7 @@ static int read_part(lua_State *L, struct part_text *part, struct assay_error *e
 static int require_part(lua_State *L)
 {
     const char *name = luaL_checkstring(L, 1);
-    struct assay_error err;
+    struct as_error err;
     lua_settop(L, 1);
     lua_pushvalue(L, 1);
     if (lua_gettable(L, lua_upvalueindex(1)) != LUA_TNIL)

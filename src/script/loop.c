@@ -10,7 +10,7 @@ static const struct as_script_object *object_of(lua_State *L)
     return as_script_check(L, AS_SCRIPT_LOOP);
 }
 
-static const struct assay_loop *loop_of(lua_State *L)
+static const struct as_loop *loop_of(lua_State *L)
 {
     const struct as_script_object *it = object_of(L);
     return &it->module->program->loop[it->number];
@@ -35,7 +35,7 @@ static int loop_id(lua_State *L)
 
 static int loop_address(lua_State *L)
 {
-    const struct assay_program *p = object_of(L)->module->program;
+    const struct as_program *p = object_of(L)->module->program;
     return push_integer(L, p->block[loop_of(L)->header].start);
 }
 
@@ -57,8 +57,8 @@ static int loop_parent(lua_State *L)
 static int loop_inner(lua_State *L)
 {
     const struct as_script_object *it = object_of(L);
-    const struct assay_program *p = it->module->program;
-    const struct assay_body *body = &p->body[p->loop[it->number].body];
+    const struct as_program *p = it->module->program;
+    const struct as_body *body = &p->body[p->loop[it->number].body];
     lua_Integer n = 0;
     lua_newtable(L);
     for (uint32_t l = body->first_loop; l < body->first_loop + body->loops; l++)
@@ -105,8 +105,8 @@ static int loop_unroll(lua_State *L)
 static int loop_blocks(lua_State *L)
 {
     const struct as_script_object *it = object_of(L);
-    const struct assay_program *p = it->module->program;
-    const struct assay_loop *loop = &p->loop[it->number];
+    const struct as_program *p = it->module->program;
+    const struct as_loop *loop = &p->loop[it->number];
     lua_createtable(L, (int)loop->blocks, 0);
     for (uint32_t i = 0; i < loop->blocks; i++) {
         as_script_push(L, AS_SCRIPT_BLOCK, p->loop_block[loop->first_block + i]);
@@ -118,12 +118,12 @@ static int loop_blocks(lua_State *L)
 static int loop_instructions(lua_State *L)
 {
     const struct as_script_object *it = object_of(L);
-    const struct assay_program *p = it->module->program;
-    const struct assay_loop *loop = &p->loop[it->number];
+    const struct as_program *p = it->module->program;
+    const struct as_loop *loop = &p->loop[it->number];
     lua_Integer n = 0;
     lua_createtable(L, (int)loop->insns, 0);
     for (uint32_t i = 0; i < loop->blocks; i++) {
-        const struct assay_block *b = &p->block[p->loop_block[loop->first_block + i]];
+        const struct as_block *b = &p->block[p->loop_block[loop->first_block + i]];
         for (uint32_t k = 0; k < b->insns; k++) {
             as_script_push(L, AS_SCRIPT_INSTRUCTION, b->first_insn + k);
             lua_rawseti(L, 2, ++n);
@@ -159,42 +159,42 @@ static int loop_paths(lua_State *L)
 
 static int loop_calls(lua_State *L)
 {
-    return push_boolean(L, (loop_of(L)->bits & ASSAY_LOOP_CALLS) != 0);
+    return push_boolean(L, (loop_of(L)->bits & AS_LOOP_CALLS) != 0);
 }
 
 static int loop_irreducible(lua_State *L)
 {
-    return push_boolean(L, (loop_of(L)->bits & ASSAY_LOOP_IRREDUCIBLE) != 0);
+    return push_boolean(L, (loop_of(L)->bits & AS_LOOP_IRREDUCIBLE) != 0);
 }
 
 static int loop_unresolved(lua_State *L)
 {
-    return push_boolean(L, (loop_of(L)->bits & ASSAY_LOOP_UNRESOLVED) != 0);
+    return push_boolean(L, (loop_of(L)->bits & AS_LOOP_UNRESOLVED) != 0);
 }
 
 static int loop_outsize(lua_State *L)
 {
-    return push_boolean(L, (loop_of(L)->bits & ASSAY_LOOP_OUTSIZE) != 0);
+    return push_boolean(L, (loop_of(L)->bits & AS_LOOP_OUTSIZE) != 0);
 }
 
 /* Returns the loop's own source lines, or NULL if unknown. */
-static const struct assay_source_range *own_lines(lua_State *L)
+static const struct as_source_range *own_lines(lua_State *L)
 {
     const struct as_script_object *it = object_of(L);
-    const struct assay_loop *loop = &it->module->program->loop[it->number];
+    const struct as_loop *loop = &it->module->program->loop[it->number];
     return loop->sources ? &it->module->program->loop_source[loop->source] : NULL;
 }
 
 static int loop_file(lua_State *L)
 {
-    const struct assay_debug *debug = &object_of(L)->module->program->debug;
-    const struct assay_source_range *own = own_lines(L);
+    const struct as_debug *debug = &object_of(L)->module->program->debug;
+    const struct as_source_range *own = own_lines(L);
     return as_script_push_text(L, own && own->file < debug->file_n ? debug->file[own->file] : NULL);
 }
 
 static int loop_first_line(lua_State *L)
 {
-    const struct assay_source_range *own = own_lines(L);
+    const struct as_source_range *own = own_lines(L);
     if (own)
         return push_integer(L, own->first_line);
     lua_pushnil(L);
@@ -203,7 +203,7 @@ static int loop_first_line(lua_State *L)
 
 static int loop_last_line(lua_State *L)
 {
-    const struct assay_source_range *own = own_lines(L);
+    const struct as_source_range *own = own_lines(L);
     if (own)
         return push_integer(L, own->last_line);
     lua_pushnil(L);

@@ -13,11 +13,11 @@ static void close_module(void *at)
     struct as_script_module *module = at;
     as_free(module->block_of);
     if (module->catalogue) {
-        assay_catalogue_close(module->catalogue, &module->listed);
+        as_catalogue_close(module->catalogue, &module->listed);
         return;
     }
-    assay_program_free(&module->program);
-    assay_object_close(&module->object);
+    as_program_free(&module->program);
+    as_object_close(&module->object);
 }
 
 static int collect_module(lua_State *L)
@@ -50,19 +50,19 @@ static struct as_script_module *new_module(lua_State *L)
 
 int as_script_open_module(lua_State *L, const char *path)
 {
-    const struct assay_script_request *request = as_script_of(L)->request;
-    const struct assay_program_options options = {
-        .jobs = request->jobs, .path_limit = ASSAY_PATH_LIMIT, .with_source = true};
-    struct assay_error err;
+    const struct as_script_request *request = as_script_of(L)->request;
+    const struct as_program_options options = {
+        .jobs = request->jobs, .path_limit = AS_PATH_LIMIT, .with_source = true};
+    struct as_error err;
     struct as_script_module *module = new_module(L);
     if (request->open(request->context, path, &module->object, &err) < 0 ||
-        assay_program_new(module->object, &options, &module->program, &err) < 0)
+        as_program_new(module->object, &options, &module->program, &err) < 0)
         return as_script_fail(L, &err);
     return 1;
 }
 
-int as_script_lend_module(lua_State *L, int holder, struct assay_catalogue *catalogue,
-                          struct assay_catalogue_module *listed)
+int as_script_lend_module(lua_State *L, int holder, struct as_catalogue *catalogue,
+                          struct as_catalogue_module *listed)
 {
     struct as_script_module *module = new_module(L);
     module->catalogue = catalogue;
@@ -83,12 +83,12 @@ static struct as_script_module *module_of(lua_State *L)
 
 static int module_path(lua_State *L)
 {
-    return as_script_push_text(L, assay_object_info(module_of(L)->object)->path);
+    return as_script_push_text(L, as_object_info(module_of(L)->object)->path);
 }
 
 static int module_build_id(lua_State *L)
 {
-    const struct assay_object_info *info = assay_object_info(module_of(L)->object);
+    const struct as_object_info *info = as_object_info(module_of(L)->object);
     char id[2 * sizeof info->build_id + 1] = "";
     as_hex_encode(id, info->build_id, info->build_id_b);
     return as_script_push_text(L, info->build_id_b ? id : NULL);
@@ -138,8 +138,8 @@ static int module_function(lua_State *L)
 static int module_instruction(lua_State *L)
 {
     const struct as_script_module *module = module_of(L);
-    const size_t at = assay_code_find(&module->program->code, (uint64_t)luaL_checkinteger(L, 2));
-    return as_script_push(L, AS_SCRIPT_INSTRUCTION, at == SIZE_MAX ? ASSAY_NONE : (uint32_t)at);
+    const size_t at = as_code_find(&module->program->code, (uint64_t)luaL_checkinteger(L, 2));
+    return as_script_push(L, AS_SCRIPT_INSTRUCTION, at == SIZE_MAX ? AS_NONE : (uint32_t)at);
 }
 
 static const struct as_script_field module_fields[] = {
@@ -158,7 +158,7 @@ const struct as_script_kind as_script_module_kind = {"module", "A binary with it
 
 /* ---- Functions ------------------------------------------------------------------------------- */
 
-static const struct assay_body *body_of(lua_State *L)
+static const struct as_body *body_of(lua_State *L)
 {
     const struct as_script_object *it = as_script_check(L, AS_SCRIPT_BODY);
     return &it->module->program->body[it->number];
@@ -167,7 +167,7 @@ static const struct assay_body *body_of(lua_State *L)
 int as_script_push_name(lua_State *L, const char *linkage)
 {
     char name[4096];
-    const int n = assay_demangle(linkage, name, sizeof name);
+    const int n = as_demangle(linkage, name, sizeof name);
     return as_script_push_text(L, n > 0 && (size_t)n < sizeof name ? name : linkage);
 }
 
@@ -202,7 +202,7 @@ static int body_size(lua_State *L)
 
 static int body_blocks(lua_State *L)
 {
-    const struct assay_body *body = body_of(L);
+    const struct as_body *body = body_of(L);
     return as_script_push_range(L, AS_SCRIPT_BLOCK, body->first_block, body->blocks);
 }
 
@@ -213,7 +213,7 @@ static int body_entry(lua_State *L)
 
 static int body_loops(lua_State *L)
 {
-    const struct assay_body *body = body_of(L);
+    const struct as_body *body = body_of(L);
     return as_script_push_range(L, AS_SCRIPT_LOOP, body->first_loop, body->loops);
 }
 
@@ -225,8 +225,8 @@ static int body_parent(lua_State *L)
 static int body_instructions(lua_State *L)
 {
     const struct as_script_object *it = as_script_check(L, AS_SCRIPT_BODY);
-    const struct assay_program *p = it->module->program;
-    const struct assay_body *body = &p->body[it->number];
+    const struct as_program *p = it->module->program;
+    const struct as_body *body = &p->body[it->number];
     lua_Integer n = 0;
     lua_newtable(L);
     for (uint32_t b = body->first_block; b < body->first_block + body->blocks; b++)
@@ -266,17 +266,17 @@ static int body_bit(lua_State *L, unsigned bit)
 
 static int body_is_stub(lua_State *L)
 {
-    return body_bit(L, ASSAY_BODY_STUB);
+    return body_bit(L, AS_BODY_STUB);
 }
 
 static int body_never_returns(lua_State *L)
 {
-    return body_bit(L, ASSAY_BODY_NORETURN);
+    return body_bit(L, AS_BODY_NORETURN);
 }
 
 static int body_is_unresolved(lua_State *L)
 {
-    return body_bit(L, ASSAY_BODY_UNRESOLVED);
+    return body_bit(L, AS_BODY_UNRESOLVED);
 }
 
 static const struct as_script_field body_fields[] = {

@@ -10,36 +10,36 @@
 
 static void want_machine(lua_State *L, struct as_script *script)
 {
-    const struct assay_script_request *request = script->request;
-    struct assay_error err;
+    const struct as_script_request *request = script->request;
+    struct as_error err;
     if (!script->uarch &&
         request->machine(request->context, &script->uarch, &script->figures, &err) < 0)
         as_script_fail(L, &err);
 }
 
-static struct assay_cqa_engine *engine_of(lua_State *L)
+static struct as_cqa_engine *engine_of(lua_State *L)
 {
     struct as_script *script = as_script_of(L);
-    struct assay_error err;
+    struct as_error err;
     want_machine(L, script);
     if (script->engine)
         return script->engine;
-    if (assay_cqa_engine_new(script->uarch, &script->engine, &err) < 0)
+    if (as_cqa_engine_new(script->uarch, &script->engine, &err) < 0)
         as_script_fail(L, &err);
-    assay_cqa_engine_figures(script->engine, script->figures);
+    as_cqa_engine_figures(script->engine, script->figures);
     return script->engine;
 }
 
 /* ---- Quality --------------------------------------------------------------------------------- */
 
-static void push_metrics(lua_State *L, const struct assay_cqa_path *path)
+static void push_metrics(lua_State *L, const struct as_cqa_path *path)
 {
     lua_newtable(L);
-    for (size_t i = 0; i < assay_cqa_metric_count(); i++)
-        as_script_set_number(L, assay_cqa_metric(i)->name, path->value[i]);
+    for (size_t i = 0; i < as_cqa_metric_count(); i++)
+        as_script_set_number(L, as_cqa_metric(i)->name, path->value[i]);
 }
 
-static void push_what_if(lua_State *L, const struct assay_cqa_what_if *it)
+static void push_what_if(lua_State *L, const struct as_cqa_what_if *it)
 {
     lua_newtable(L);
     as_script_set_truth(L, "applies", it->applies);
@@ -49,19 +49,19 @@ static void push_what_if(lua_State *L, const struct assay_cqa_what_if *it)
     as_script_set_truth(L, "is_sound", it->sound);
     as_script_set_number(L, "cycles", it->cycles);
     as_script_set_number(L, "speedup", it->speedup);
-    as_script_set_text(L, "bound", assay_bound_name(it->bound));
+    as_script_set_text(L, "bound", as_bound_name(it->bound));
 }
 
-static void push_what_ifs(lua_State *L, const struct assay_cqa_path *path)
+static void push_what_ifs(lua_State *L, const struct as_cqa_path *path)
 {
     lua_newtable(L);
-    for (unsigned v = 0; v < ASSAY_CQA_VARIANTS; v++) {
+    for (unsigned v = 0; v < AS_CQA_VARIANTS; v++) {
         push_what_if(L, &path->what_if[v]);
-        lua_setfield(L, -2, assay_cqa_variant_name((enum assay_cqa_variant)v));
+        lua_setfield(L, -2, as_cqa_variant_name((enum as_cqa_variant)v));
     }
 }
 
-static void push_chain(lua_State *L, const struct assay_cqa_path *path)
+static void push_chain(lua_State *L, const struct as_cqa_path *path)
 {
     lua_newtable(L);
     for (size_t i = 0; i < path->chain_n; i++) {
@@ -70,19 +70,17 @@ static void push_chain(lua_State *L, const struct assay_cqa_path *path)
     }
 }
 
-static void push_quality(lua_State *L, const struct assay_cqa *cqa,
-                         const struct assay_cqa_path *path)
+static void push_quality(lua_State *L, const struct as_cqa *cqa, const struct as_cqa_path *path)
 {
-    const int cycles = assay_cqa_metric_find("cycles");
-    const int best = assay_cqa_best(path);
+    const int cycles = as_cqa_metric_find("cycles");
+    const int best = as_cqa_best(path);
     lua_newtable(L);
     as_script_set_number(L, "cycles", cycles < 0 ? (double)NAN : path->value[cycles]);
-    as_script_set_text(L, "bound", assay_bound_name(path->bound));
+    as_script_set_text(L, "bound", as_bound_name(path->bound));
     as_script_set_text(L, "limit", path->limit);
     as_script_set_integer(L, "path_n", (lua_Integer)cqa->path_n);
     as_script_set_truth(L, "is_merged", cqa->merged);
-    as_script_set_text(L, "best",
-                       best < 0 ? NULL : assay_cqa_variant_name((enum assay_cqa_variant)best));
+    as_script_set_text(L, "best", best < 0 ? NULL : as_cqa_variant_name((enum as_cqa_variant)best));
     push_metrics(L, path);
     lua_setfield(L, -2, "metrics");
     push_what_ifs(L, path);
@@ -93,7 +91,7 @@ static void push_quality(lua_State *L, const struct assay_cqa *cqa,
 
 /* Returns the path for the argument at index 2. Without it, returns the only path, or the mean
  * of several. */
-static const struct assay_cqa_path *chosen_path(lua_State *L, const struct assay_cqa *cqa)
+static const struct as_cqa_path *chosen_path(lua_State *L, const struct as_cqa *cqa)
 {
     if (lua_isnoneornil(L, 2))
         return cqa->path_n == 1 ? &cqa->path[0] : &cqa->mean;
@@ -106,12 +104,12 @@ static const struct assay_cqa_path *chosen_path(lua_State *L, const struct assay
 int as_script_loop_cqa(lua_State *L)
 {
     const struct as_script_object *it = as_script_check(L, AS_SCRIPT_LOOP);
-    const struct assay_cqa_options options = {.experts = true};
-    struct assay_cqa_engine *engine = engine_of(L);
-    struct assay_cqa cqa;
-    struct assay_error err;
+    const struct as_cqa_options options = {.experts = true};
+    struct as_cqa_engine *engine = engine_of(L);
+    struct as_cqa cqa;
+    struct as_error err;
     lua_settop(L, 2);
-    if (assay_cqa_loop(engine, it->module->program, it->number, &options, &cqa, &err) < 0)
+    if (as_cqa_loop(engine, it->module->program, it->number, &options, &cqa, &err) < 0)
         return as_script_fail(L, &err);
     if (cqa.path_n == 0)
         return luaL_error(L, "loop %d has no way through an iteration that could be looked at",
@@ -156,55 +154,55 @@ const struct as_script_kind as_script_what_if_kind = {
 
 static void free_predicted_paths(void *box)
 {
-    assay_paths_free(box);
+    as_paths_free(box);
 }
 
 static void free_code(void *box)
 {
-    assay_code_free(box);
+    as_code_free(box);
 }
 
-static struct assay_predictor *predictor_of(lua_State *L)
+static struct as_predictor *predictor_of(lua_State *L)
 {
     struct as_script *script = as_script_of(L);
-    struct assay_error err;
+    struct as_error err;
     want_machine(L, script);
-    if (!script->predictor && assay_predictor_new(script->uarch, &script->predictor, &err) < 0)
+    if (!script->predictor && as_predictor_new(script->uarch, &script->predictor, &err) < 0)
         as_script_fail(L, &err);
     return script->predictor;
 }
 
-static void push_prediction(lua_State *L, const struct assay_prediction *it)
+static void push_prediction(lua_State *L, const struct as_prediction *it)
 {
     lua_newtable(L);
     as_script_set_number(L, "cycles", it->cycles);
-    as_script_set_text(L, "bound", assay_bound_name(it->bound));
+    as_script_set_text(L, "bound", as_bound_name(it->bound));
     as_script_set_text(L, "limit", it->limit);
     as_script_set_number(L, "simulated", it->simulated < 0 ? (double)NAN : it->simulated);
     as_script_set_integer(L, "estimated_n", it->estimated_n);
     lua_newtable(L);
-    for (unsigned b = 0; b < ASSAY_BOUNDS; b++)
-        as_script_set_number(L, assay_bound_name((enum assay_bound)b), it->bounds[b]);
+    for (unsigned b = 0; b < AS_BOUNDS; b++)
+        as_script_set_number(L, as_bound_name((enum as_bound)b), it->bounds[b]);
     lua_setfield(L, -2, "bounds");
 }
 
 int as_script_loop_predict(lua_State *L)
 {
     const struct as_script_object *it = as_script_check(L, AS_SCRIPT_LOOP);
-    const struct assay_program *p = it->module->program;
-    const struct assay_predict_options options = {.mode = ASSAY_PREDICT_LOOP};
-    struct assay_prediction out;
-    struct assay_error err;
+    const struct as_program *p = it->module->program;
+    const struct as_predict_options options = {.mode = AS_PREDICT_LOOP};
+    struct as_prediction out;
+    struct as_error err;
     const lua_Integer path = luaL_optinteger(L, 2, 1);
-    struct assay_predictor *predictor = predictor_of(L);
-    struct assay_paths *paths = as_script_box(L, sizeof *paths, free_predicted_paths);
-    struct assay_code *code = as_script_box(L, sizeof *code, free_code);
-    if (assay_loop_paths(p, it->number, ASSAY_PATH_LIMIT, paths, &err) < 0)
+    struct as_predictor *predictor = predictor_of(L);
+    struct as_paths *paths = as_script_box(L, sizeof *paths, free_predicted_paths);
+    struct as_code *code = as_script_box(L, sizeof *code, free_code);
+    if (as_loop_paths(p, it->number, AS_PATH_LIMIT, paths, &err) < 0)
         return as_script_fail(L, &err);
     if (path < 1 || (uint64_t)path > paths->path_n)
         return luaL_argerror(L, 2, "the loop has no path of this number");
-    if (assay_path_code(p, paths, (size_t)path - 1, code, &err) < 0 ||
-        assay_predict(predictor, code, 0, code->n, &options, &out, &err) < 0)
+    if (as_path_code(p, paths, (size_t)path - 1, code, &err) < 0 ||
+        as_predict(predictor, code, 0, code->n, &options, &out, &err) < 0)
         return as_script_fail(L, &err);
     push_prediction(L, &out);
     return 1;

@@ -16,9 +16,9 @@
 #include "machine/uarch.h"
 #include "object/object.h"
 
-struct assay_figures;
+struct as_figures;
 
-struct assay_script_request {
+struct as_script_request {
     const char *path;            /* of the script */
     const char *subject;         /* a binary or an experiment, or NULL */
     const char *const *argument; /* its further arguments */
@@ -30,18 +30,17 @@ struct assay_script_request {
     const volatile sig_atomic_t *interrupted; /* not 0: the script stops; may be NULL */
     unsigned jobs;
     /* Opens a binary. */
-    int (*open)(void *context, const char *path, struct assay_object **out,
-                struct assay_error *err);
+    int (*open)(void *context, const char *path, struct as_object **out, struct as_error *err);
     /* The table of the core that metrics are for, and what was measured of the machine (may stay
      * NULL); called once, when a script first asks for metrics. The script frees both. */
-    int (*machine)(void *context, struct assay_uarch **uarch, struct assay_figures **figures,
-                   struct assay_error *err);
+    int (*machine)(void *context, struct as_uarch **uarch, struct as_figures **figures,
+                   struct as_error *err);
     /* Takes what it writes. */
     void (*write)(void *context, const char *text, size_t n);
     void *context;
 };
 
-struct assay_script_result {
+struct as_script_result {
     bool interrupted;
     bool is_false; /* it returned false */
 };
@@ -50,7 +49,7 @@ struct assay_script_result {
  * Runs a script. Errors: USAGE (a fault in it, with file and line), LIMIT (time or memory limit, or
  * interrupted), NOT_FOUND and the like for the file itself, NOMEM.
  */
-int assay_script_run(const struct assay_script_request *request, struct assay_script_result *result,
-                     struct assay_error *err);
+int as_script_run(const struct as_script_request *request, struct as_script_result *result,
+                  struct as_error *err);
 
 #endif

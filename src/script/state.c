@@ -45,7 +45,7 @@ static void *allocate_script_memory(void *context, void *block, size_t had_b, si
     struct as_script *script = context;
     const uint64_t held_b = script->held_b - (block ? had_b : 0) + want_b;
     const uint64_t limit_b = script->request->memory_limit_b;
-    const uint64_t all_b = held_b + assay_sql_memory();
+    const uint64_t all_b = held_b + as_sql_memory();
     if (want_b == 0) {
         script->held_b = held_b;
         as_free(block);
@@ -89,9 +89,9 @@ static void look_at_clock(lua_State *L, lua_Debug *event)
     luaL_error(L, "stopped");
 }
 
-int as_script_fail(lua_State *L, const struct assay_error *err)
+int as_script_fail(lua_State *L, const struct as_error *err)
 {
-    if (must_stop(L, err->code == ASSAY_ERR_NOMEM))
+    if (must_stop(L, err->code == AS_ERR_NOMEM))
         lua_sethook(L, look_at_clock, LUA_MASKCOUNT, 1);
     return luaL_error(L, "%s", err->text);
 }
@@ -103,44 +103,44 @@ static const char *place_or_file(const struct as_script *script)
     return script->place[0] ? script->place : script->request->path;
 }
 
-static int report_memory_limit(const struct as_script *script, struct assay_error *err)
+static int report_memory_limit(const struct as_script *script, struct as_error *err)
 {
     if (!script->request->memory_limit_b || !script->place[0])
         return as_error_nomem(err, "the values of the script");
-    return as_error_set(err, ASSAY_ERR_LIMIT,
+    return as_error_set(err, AS_ERR_LIMIT,
                         "%s: stopped: its values take more than %" PRIu64
                         " MiB; --memory-limit allows more",
                         place_or_file(script), script->request->memory_limit_b >> 20);
 }
 
-static int report_script_stop(const struct as_script *script, struct assay_error *err)
+static int report_script_stop(const struct as_script *script, struct as_error *err)
 {
     if (script->stop == AS_SCRIPT_LARGE)
         return report_memory_limit(script, err);
     if (script->stop == AS_SCRIPT_INTERRUPTED)
-        return as_error_set(err, ASSAY_ERR_LIMIT, "%s: interrupted", place_or_file(script));
-    return as_error_set(err, ASSAY_ERR_LIMIT,
+        return as_error_set(err, AS_ERR_LIMIT, "%s: interrupted", place_or_file(script));
+    return as_error_set(err, AS_ERR_LIMIT,
                         "%s: stopped: it ran for %.3g s; --time-limit allows more",
                         place_or_file(script), (double)script->request->time_limit_ns / 1e9);
 }
 
 /* Sets the error from the message on top of the stack, on one line. */
-static int write_mistake(lua_State *L, const struct as_script *script, struct assay_error *err)
+static int write_mistake(lua_State *L, const struct as_script *script, struct as_error *err)
 {
     const char *text = lua_tostring(L, -1);
-    char line[ASSAY_ERROR_TEXT_B];
+    char line[AS_ERROR_TEXT_B];
     if (!text)
-        return as_error_set(err, ASSAY_ERR_USAGE, "%s: failed with an error that is a %s, no text",
+        return as_error_set(err, AS_ERR_USAGE, "%s: failed with an error that is a %s, no text",
                             script->request->path, luaL_typename(L, -1));
     snprintf(line, sizeof line, "%s", text);
     for (char *c = line; *c; c++)
         if (*c == '\n' || *c == '\t')
             *c = ' ';
-    return as_error_set(err, ASSAY_ERR_USAGE, "%s", line);
+    return as_error_set(err, AS_ERR_USAGE, "%s", line);
 }
 
 static int report_script_status(lua_State *L, const struct as_script *script, int status,
-                                struct assay_error *err)
+                                struct as_error *err)
 {
     if (script->stop != AS_SCRIPT_GOES_ON)
         return report_script_stop(script, err);
@@ -163,7 +163,7 @@ static int run_protected(lua_State *L)
 {
     struct as_script *script = as_script_of(L);
     const struct as_view *text = lua_touserdata(L, 1);
-    const struct assay_script_request *request = script->request;
+    const struct as_script_request *request = script->request;
     luaL_checkversion(L);
     as_script_kinds_open(L);
     as_script_library_open(L);
@@ -175,7 +175,7 @@ static int run_protected(lua_State *L)
 }
 
 static int run_state(struct as_script *script, const struct as_view *text,
-                     struct assay_script_result *result, struct assay_error *err)
+                     struct as_script_result *result, struct as_error *err)
 {
     lua_State *L = lua_newstate(allocate_script_memory, script);
     if (!L)
@@ -207,22 +207,22 @@ static struct as_view without_shell_line(struct as_view text)
     return text;
 }
 
-int assay_script_run(const struct assay_script_request *request, struct assay_script_result *result,
-                     struct assay_error *err)
+int as_script_run(const struct as_script_request *request, struct as_script_result *result,
+                  struct as_error *err)
 {
     struct as_script script = {.request = request};
     char *file = NULL;
     size_t file_n = 0;
-    *result = (struct assay_script_result){0};
+    *result = (struct as_script_result){0};
     AS_TRY(as_infile_read(request->path, "the script", SCRIPT_MOST_B, 0, &file, &file_n, err));
     if (request->time_limit_ns)
         script.deadline = as_monotonic_ns() + (int64_t)request->time_limit_ns;
     const struct as_view text = without_shell_line((struct as_view){file, file_n});
     const int rc = run_state(&script, &text, result, err);
-    assay_predictor_free(&script.predictor);
-    assay_cqa_engine_free(&script.engine);
-    assay_uarch_free(&script.uarch);
-    assay_figures_free(&script.figures);
+    as_predictor_free(&script.predictor);
+    as_cqa_engine_free(&script.engine);
+    as_uarch_free(&script.uarch);
+    as_figures_free(&script.figures);
     as_free(file);
     return rc;
 }

@@ -117,7 +117,7 @@ ABOVE_FUNCTION(above_changed)
         .summary = says, .above = function, __VA_ARGS__                                            \
     }
 
-const struct as_function as_above_functions[] = {
+const struct as_semantic_function as_above_functions[] = {
     ROW(NULL, "Adding", "", "", "the sum", .special = AS_SPECIAL_SUM),
     ROW(NULL, "AddingSign", "", "", "1 if the sum is above 0", .special = AS_SPECIAL_SUM_SIGN),
     ROW(NULL, "Average", "", "", "the mean", .special = AS_SPECIAL_AVERAGE),
@@ -163,7 +163,7 @@ static struct as_quantity cpu_given_sign(parameters_t parameters, struct as_quan
         .summary = says, .cpu = function                                                           \
     }
 
-const struct as_function as_cpu_functions[] = {
+const struct as_semantic_function as_cpu_functions[] = {
     ROW(cpu_value, "Active Thd", "", "", "the value of what runs on the CPU"),
     ROW(cpu_sign, "Active Thd Sign", "", "", "1 if it is not 0"),
     ROW(cpu_given, "Active Thd Val", "Values", "1", "the value if listed"),
@@ -249,7 +249,7 @@ DERIVED_FUNCTION(controlled_enumerate)
         .summary = says, .derived = function, __VA_ARGS__                                          \
     }
 
-const struct as_function as_derived_functions[] = {
+const struct as_semantic_function as_derived_functions[] = {
     ROW(derived_add, "add", "the sum"),
     ROW(derived_product, "product", "the product"),
     ROW(derived_subtract, "substract", "the first less the second"),

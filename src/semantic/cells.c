@@ -54,8 +54,7 @@ static void set_automatic(struct as_histogram_scale *scale, const struct as_cell
         scale->columns_n = COLUMNS_AUTOMATIC;
 }
 
-static int count_columns(struct as_histogram_scale *scale, const char *name,
-                         struct assay_error *err)
+static int count_columns(struct as_histogram_scale *scale, const char *name, struct as_error *err)
 {
     const struct as_quantity span = as_quantity_subtract(scale->max, scale->min);
     double n;
@@ -69,7 +68,7 @@ static int count_columns(struct as_histogram_scale *scale, const char *name,
         n + as_quantity_double(scale->min) <= as_quantity_double(scale->max))
         n++;
     if (!(n <= COLUMNS_MAX))
-        return as_error_set(err, ASSAY_ERR_LIMIT,
+        return as_error_set(err, AS_ERR_LIMIT,
                             "table '%s': more than %d columns; raise its Delta or set NumColumns",
                             name, COLUMNS_MAX);
     scale->columns_n = n < 1 ? 1 : (int64_t)n;
@@ -77,7 +76,7 @@ static int count_columns(struct as_histogram_scale *scale, const char *name,
 }
 
 int as_cells_scale(struct as_cells *c, const struct as_window *control,
-                   const struct as_window *plane, struct assay_error *err)
+                   const struct as_window *plane, struct as_error *err)
 {
     const struct as_histogram *table = c->result.table;
     c->result.columns = table->columns;
@@ -122,7 +121,7 @@ static int make_places(struct as_cells *c)
         return 0;
     c->row_place = as_calloc(rows_n, sizeof *c->row_place);
     c->cell_place = c->row_place ? as_calloc(rows_n * columns_n, sizeof *c->cell_place) : NULL;
-    return c->cell_place ? 0 : ASSAY_ERR_NOMEM;
+    return c->cell_place ? 0 : AS_ERR_NOMEM;
 }
 
 static size_t place_of_row(const struct as_cells *c, uint32_t row, int64_t plane)
@@ -226,7 +225,7 @@ int as_cells_add(struct as_cells *c, uint32_t row, struct as_quantity control,
     struct as_cell_sums *cell = cell_at(c, row, plane, column);
     struct as_cells_row *of = row_at(c, row, plane);
     if (!cell || !of)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     as_cell_add(cell, data, length_ns);
     of->totals.time_ns += length_ns;
     of->totals.bursts_n++;
@@ -242,7 +241,7 @@ int as_cells_add_message(struct as_cells *c, uint32_t row, uint32_t partner, boo
 {
     struct as_cell_sums *cell = cell_at(c, row, 0, partner);
     if (!cell)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     if (is_send)
         as_cell_add_send(cell, size_b);
     else

@@ -29,7 +29,7 @@ struct as_cells {
 void as_cells_extend(struct as_cells_extent *extent, struct as_quantity value);
 /* Sets the scales, automatic ones by the extents. Errors: LIMIT (too many columns). */
 int as_cells_scale(struct as_cells *cells, const struct as_window *control,
-                   const struct as_window *plane, struct assay_error *err);
+                   const struct as_window *plane, struct as_error *err);
 /* The column of a value, from 0; -1: outside. */
 int64_t as_cells_column(const struct as_histogram_scale *scale, struct as_quantity value);
 /* One overlap. 0 or NOMEM. */

@@ -80,20 +80,20 @@ static bool read_slot(struct as_view word, uint32_t top_n, uint32_t *out)
 
 static int choose_function(place_t *place, uint32_t slot, struct as_view name)
 {
-    const struct as_function *function = as_function_find(family_of(slot), name);
+    const struct as_semantic_function *function = as_function_find(family_of(slot), name);
     if (!function)
-        return as_cfg_refuse(place, ASSAY_ERR_UNSUPPORTED, "function '%.*s' is not known",
+        return as_cfg_refuse(place, AS_ERR_UNSUPPORTED, "function '%.*s' is not known",
                              (int)(name.n < 60 ? name.n : 60), name.n ? name.p : "");
     struct as_function_use *use = use_at(place->window, slot);
     while (!use) {
         if (as_vec_push(&place->window->top, (struct as_function_use){0}) < 0)
-            return place->code = ASSAY_ERR_NOMEM;
+            return place->code = AS_ERR_NOMEM;
         use = use_at(place->window, slot);
     }
     if (use->function == function) /* what was said of it stays */
         return 0;
     use->function = function;
-    return as_function_defaults(function, &use->parameters) < 0 ? place->code = ASSAY_ERR_NOMEM : 0;
+    return as_function_defaults(function, &use->parameters) < 0 ? place->code = AS_ERR_NOMEM : 0;
 }
 
 static int choose_test(place_t *place, enum as_filter_part_id part, struct as_view name)
@@ -103,7 +103,7 @@ static int choose_test(place_t *place, enum as_filter_part_id part, struct as_vi
             place->window->filter[part].test = (enum as_filter_test)t;
             return 0;
         }
-    return as_cfg_refuse(place, ASSAY_ERR_UNSUPPORTED, "filter function '%.*s' is not known",
+    return as_cfg_refuse(place, AS_ERR_UNSUPPORTED, "filter function '%.*s' is not known",
                          (int)(name.n < 60 ? name.n : 60), name.n ? name.p : "");
 }
 
@@ -154,7 +154,7 @@ static int read_pairs(place_t *place, struct as_view value, bool is_composes)
     struct as_view level, name;
     uint32_t slot, top_n = 2;
     if (!skip_count(&value))
-        return as_cfg_refuse(place, ASSAY_ERR_CORRUPT,
+        return as_cfg_refuse(place, AS_ERR_CORRUPT,
                              "a list { n, { {level, Function} } } is missing");
     while (next_pair(&value, &level, &name)) {
         enum as_filter_part_id part;
@@ -163,7 +163,7 @@ static int read_pairs(place_t *place, struct as_view value, bool is_composes)
         else if (read_slot(level, top_n, &slot) && is_composes == (slot >= SLOT_COMPOSE))
             AS_TRY(choose_function(place, slot, name));
         else
-            return as_cfg_refuse(place, ASSAY_ERR_CORRUPT, "invalid level '%.*s'",
+            return as_cfg_refuse(place, AS_ERR_CORRUPT, "invalid level '%.*s'",
                                  (int)(level.n < 40 ? level.n : 40), level.n ? level.p : "");
         top_n += as_view_starts(level, "extratopcompose1");
     }
@@ -227,13 +227,13 @@ static int read_list(place_t *place, struct as_view *rest, struct as_parameters 
     int64_t n;
     AS_TRY(as_cfg_whole(place, rest, &n));
     if (n < 0 || n > LIST_MAX)
-        return as_cfg_refuse(place, ASSAY_ERR_CORRUPT, "%lld values", (long long)n);
+        return as_cfg_refuse(place, AS_ERR_CORRUPT, "%lld values", (long long)n);
     parameters->list[list].n = 0;
     for (int64_t i = 0; i < n; i++) {
         struct as_quantity number;
         AS_TRY(as_cfg_number(place, rest, &number));
         if (as_vec_push(&parameters->list[list], number) < 0)
-            return place->code = ASSAY_ERR_NOMEM;
+            return place->code = AS_ERR_NOMEM;
     }
     return 0;
 }
@@ -255,13 +255,12 @@ int as_cfg_read_parameters(place_t *place, struct as_view value)
     int64_t n;
     uint32_t slot;
     if (!blank)
-        return as_cfg_refuse(place, ASSAY_ERR_CORRUPT,
-                             "'level Function { n, { ... } }' is missing");
+        return as_cfg_refuse(place, AS_ERR_CORRUPT, "'level Function { n, { ... } }' is missing");
     const struct as_view level = {value.p, (size_t)(blank - value.p)};
     const struct as_view name = as_view_trim((struct as_view){blank, (size_t)(brace - blank)});
     struct as_view rest = {brace, value.n - (size_t)(brace - value.p)};
     if (!read_slot(level, 2, &slot))
-        return as_cfg_refuse(place, ASSAY_ERR_CORRUPT, "invalid level '%.*s'",
+        return as_cfg_refuse(place, AS_ERR_CORRUPT, "invalid level '%.*s'",
                              (int)(level.n < 40 ? level.n : 40), level.n ? level.p : "");
     if (slot >= SLOT_TOP + 2) /* the slot of the line before, if it was an extra one */
         slot = extra_slot(place->window, name,
@@ -274,8 +273,8 @@ int as_cfg_read_parameters(place_t *place, struct as_view value)
     }
     AS_TRY(as_cfg_whole(place, &rest, &n));
     if (n < 0 || n > (int64_t)as_function_parameters_n(use->function))
-        return as_cfg_refuse(place, ASSAY_ERR_CORRUPT, "'%s' has %u parameters",
-                             use->function->name, as_function_parameters_n(use->function));
+        return as_cfg_refuse(place, AS_ERR_CORRUPT, "'%s' has %u parameters", use->function->name,
+                             as_function_parameters_n(use->function));
     for (unsigned i = 0; i < (unsigned)n; i++)
         AS_TRY(read_list(place, &rest, &use->parameters, i));
     return 0;
@@ -313,7 +312,7 @@ int as_cfg_read_filter(place_t *place, struct as_view value)
     enum as_filter_part_id part;
     int64_t n;
     if (!as_cfg_word(&value, &word))
-        return as_cfg_refuse(place, ASSAY_ERR_CORRUPT, "'part n value ...' is missing");
+        return as_cfg_refuse(place, AS_ERR_CORRUPT, "'part n value ...' is missing");
     if (!read_filter_part(word, &part)) { /* labels: numbers stand beside them */
         place->window->has_type_label |= as_view_equal(word, as_view_of("evt_type_label"));
         place->is_kept = true;
@@ -321,14 +320,14 @@ int as_cfg_read_filter(place_t *place, struct as_view value)
     }
     AS_TRY(as_cfg_whole(place, &value, &n));
     if (n < 0 || n > LIST_MAX)
-        return as_cfg_refuse(place, ASSAY_ERR_CORRUPT, "%lld values", (long long)n);
+        return as_cfg_refuse(place, AS_ERR_CORRUPT, "%lld values", (long long)n);
     place->slot = part;
     place->window->filter[part].value.n = 0;
     for (int64_t i = 0; i < n; i++) {
         struct as_quantity number;
         AS_TRY(as_cfg_number(place, &value, &number));
         if (as_vec_push(&place->window->filter[part].value, number) < 0)
-            return place->code = ASSAY_ERR_NOMEM;
+            return place->code = AS_ERR_NOMEM;
     }
     return 0;
 }

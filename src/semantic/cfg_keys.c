@@ -66,7 +66,7 @@ READ(window_type)
     place->window->is_derived = as_cfg_same_word(value, "composed");
     if (place->window->is_derived || as_cfg_same_word(value, "single"))
         return 0;
-    return as_cfg_refuse(place, ASSAY_ERR_CORRUPT, "'%.*s' is neither single nor composed",
+    return as_cfg_refuse(place, AS_ERR_CORRUPT, "'%.*s' is neither single nor composed",
                          (int)(value.n < 40 ? value.n : 40), value.n ? value.p : "");
 }
 
@@ -79,7 +79,7 @@ READ(window_level)
 {
     if (as_object_level_read(value, &place->window->level))
         return 0;
-    return as_cfg_refuse(place, ASSAY_ERR_CORRUPT, "invalid level '%.*s'",
+    return as_cfg_refuse(place, AS_ERR_CORRUPT, "invalid level '%.*s'",
                          (int)(value.n < 40 ? value.n : 40), value.n ? value.p : "");
 }
 
@@ -92,7 +92,7 @@ READ(window_units)
 {
     if (as_unit_read(value, &place->window->unit_ns))
         return 0;
-    return as_cfg_refuse(place, ASSAY_ERR_CORRUPT, "invalid unit of time '%.*s'",
+    return as_cfg_refuse(place, AS_ERR_CORRUPT, "invalid unit of time '%.*s'",
                          (int)(value.n < 40 ? value.n : 40), value.n ? value.p : "");
 }
 
@@ -131,7 +131,7 @@ READ(window_operation)
     place->window->operation.function = as_function_find(AS_FUNCTION_DERIVED, value);
     if (place->window->operation.function)
         return 0;
-    return as_cfg_refuse(place, ASSAY_ERR_UNSUPPORTED, "operation '%.*s' is not known",
+    return as_cfg_refuse(place, AS_ERR_UNSUPPORTED, "operation '%.*s' is not known",
                          (int)(value.n < 60 ? value.n : 60), value.n ? value.p : "");
 }
 
@@ -174,8 +174,7 @@ READ(window_shifts)
     for (unsigned i = 0; i < 2; i++) {
         AS_TRY(as_cfg_whole(place, &value, &place->window->shift[i]));
         if (llabs(place->window->shift[i]) > SHIFT_MAX)
-            return as_cfg_refuse(place, ASSAY_ERR_LIMIT, "a shift of more than %d pieces",
-                                 SHIFT_MAX);
+            return as_cfg_refuse(place, AS_ERR_LIMIT, "a shift of more than %d pieces", SHIFT_MAX);
     }
     return 0;
 }
@@ -214,7 +213,7 @@ READ(decimals)
 {
     AS_TRY(as_cfg_whole(place, &value, &place->table->decimals));
     if (place->table->decimals < 0 || place->table->decimals > 17)
-        return as_cfg_refuse(place, ASSAY_ERR_CORRUPT, "decimals are 0 to 17");
+        return as_cfg_refuse(place, AS_ERR_CORRUPT, "decimals are 0 to 17");
     return 0;
 }
 
@@ -228,7 +227,7 @@ READ(statistic)
     place->table->statistic = as_statistic_find(value);
     if (place->table->statistic)
         return 0;
-    return as_cfg_refuse(place, ASSAY_ERR_UNSUPPORTED, "statistic '%.*s' is not known",
+    return as_cfg_refuse(place, AS_ERR_UNSUPPORTED, "statistic '%.*s' is not known",
                          (int)(value.n < 60 ? value.n : 60), value.n ? value.p : "");
 }
 

@@ -10,7 +10,7 @@
 struct cfg_reading {
     struct as_configuration *out;
     const char *name;
-    struct assay_error *err;
+    struct as_error *err;
     uint32_t number;
     enum { IN_HEADER, IN_DESCRIPTION, IN_WINDOW, IN_TABLE } where;
     uint32_t slot; /* of the latest line with parameters */
@@ -46,7 +46,7 @@ static int begin_window(struct cfg_reading *r)
 {
     struct as_window window;
     if (r->out->window.n >= WINDOWS_MAX)
-        return refuse_cfg_line(r, ASSAY_ERR_LIMIT, "more than 4096 windows");
+        return refuse_cfg_line(r, AS_ERR_LIMIT, "more than 4096 windows");
     r->where = IN_WINDOW;
     r->slot = 0;
     if (as_window_init(&window) < 0 || as_vec_push(&r->out->window, window) < 0) {
@@ -61,7 +61,7 @@ static int begin_table(struct cfg_reading *r)
 {
     struct as_histogram table;
     if (r->out->table.n >= WINDOWS_MAX)
-        return refuse_cfg_line(r, ASSAY_ERR_LIMIT, "more than 4096 tables");
+        return refuse_cfg_line(r, AS_ERR_LIMIT, "more than 4096 tables");
     as_histogram_init(&table);
     r->where = IN_TABLE;
     return as_vec_push(&r->out->table, table) < 0 ? as_error_nomem(r->err, r->name) : 0;
@@ -75,7 +75,7 @@ static int add_description(struct cfg_reading *r, struct as_view line)
         as_str_appendf(&text, "%s\n", r->out->description);
     as_str_append(&text, line.p, line.n);
     const int rc =
-        text.failed ? ASSAY_ERR_NOMEM
+        text.failed ? AS_ERR_NOMEM
                     : as_cfg_text(&place, (struct as_view){text.p, text.n}, &r->out->description);
     as_str_fini(&text);
     return rc < 0 ? as_error_nomem(r->err, r->name) : 0;
@@ -105,7 +105,7 @@ static int read_key(struct cfg_reading *r, struct as_view line, int key, struct 
     if (!of_window && r->where != IN_TABLE)
         AS_TRY(begin_table(r));
     if (of_window && r->where != IN_WINDOW)
-        return refuse_cfg_line(r, ASSAY_ERR_CORRUPT, "a key of a window stands outside of windows");
+        return refuse_cfg_line(r, AS_ERR_CORRUPT, "a key of a window stands outside of windows");
     if (of_window)
         place.window = &r->out->window.at[r->out->window.n - 1];
     else
@@ -114,7 +114,7 @@ static int read_key(struct cfg_reading *r, struct as_view line, int key, struct 
     if (rc == 0) {
         r->slot = place.slot;
         rc = place.is_dropped ? 0 : store_cfg_line(r, line, place.is_kept ? -1 : key, place.slot);
-    } else if (rc == ASSAY_ERR_NOMEM) {
+    } else if (rc == AS_ERR_NOMEM) {
         rc = as_error_nomem(r->err, r->name);
     } else {
         rc = refuse_cfg_line(r, rc, as_str_z(&place.why));
@@ -165,13 +165,13 @@ static int link_windows(struct cfg_reading *r)
             return as_error_nomem(r->err, r->name);
         for (unsigned i = 0; w->is_derived && i < 2; i++)
             if (!find_window(c, w->operand_id[i], &w->operand[i]))
-                return as_error_set(r->err, ASSAY_ERR_CORRUPT,
+                return as_error_set(r->err, AS_ERR_CORRUPT,
                                     "%s: window '%s' is made of window %lld, which is not there; "
                                     "correct its window_identifiers",
                                     r->name, w->name, (long long)w->operand_id[i]);
         if (w->has_type_label && w->filter[AS_FILTER_TYPE].test != AS_TEST_ALL &&
             w->filter[AS_FILTER_TYPE].value.n == 0)
-            return as_error_set(r->err, ASSAY_ERR_UNSUPPORTED,
+            return as_error_set(r->err, AS_ERR_UNSUPPORTED,
                                 "%s: window '%s' names types of events by labels alone; add "
                                 "window_filter_module evt_type with their numbers",
                                 r->name, w->name);
@@ -208,11 +208,11 @@ static int check_sizes(struct cfg_reading *r)
         largest = size[i] > largest ? size[i] : largest;
     as_free(size);
     if (open_n)
-        return as_error_set(r->err, ASSAY_ERR_CORRUPT,
+        return as_error_set(r->err, AS_ERR_CORRUPT,
                             "%s: a window is made of itself; correct its window_identifiers",
                             r->name);
     if (largest >= FUNCTION_MAX)
-        return as_error_set(r->err, ASSAY_ERR_LIMIT,
+        return as_error_set(r->err, AS_ERR_LIMIT,
                             "%s: a window is made of more than %u windows; use fewer", r->name,
                             FUNCTION_MAX);
     return 0;
@@ -231,7 +231,7 @@ static int link_tables(struct cfg_reading *r)
                              find_window(c, t->data_id, &t->data) &&
                              (!t->plane_id || find_window(c, t->plane_id, &t->plane));
         if (!has_all)
-            return as_error_set(r->err, ASSAY_ERR_CORRUPT,
+            return as_error_set(r->err, AS_ERR_CORRUPT,
                                 "%s: table '%s' names a window that is not there; correct its "
                                 "ControlWindow, DataWindow or 3D_ControlWindow",
                                 r->name, t->name);
@@ -243,7 +243,7 @@ static int link_tables(struct cfg_reading *r)
 }
 
 int as_cfg_read(struct as_view text, const char *name, struct as_configuration *out,
-                struct assay_error *err)
+                struct as_error *err)
 {
     struct cfg_reading r = {.out = out, .name = name, .err = err};
     struct as_cfg_place place = {0};
@@ -253,8 +253,7 @@ int as_cfg_read(struct as_view text, const char *name, struct as_configuration *
     if (rc < 0)
         rc = as_error_nomem(err, name);
     if (rc == 0 && text.n && memchr(text.p, 0, text.n))
-        rc = as_error_set(err, ASSAY_ERR_CORRUPT, "%s: has a zero byte; use a .cfg of Paraver",
-                          name);
+        rc = as_error_set(err, AS_ERR_CORRUPT, "%s: has a zero byte; use a .cfg of Paraver", name);
     const bool is_empty = text.n == 0;
     if (!is_empty && text.p[text.n - 1] == '\n')
         text.n--;
@@ -264,13 +263,13 @@ int as_cfg_read(struct as_view text, const char *name, struct as_configuration *
         r.number++;
         if (r.number == 1 && !as_view_starts(line, "#ParaverCFG") &&
             !as_view_starts(line, "ConfigFile.Version") && !as_view_starts(line, "version"))
-            rc = as_error_set(err, ASSAY_ERR_CORRUPT,
+            rc = as_error_set(err, AS_ERR_CORRUPT,
                               "%s:1: #ParaverCFG is missing; use a configuration of Paraver", name);
         else
             rc = read_cfg_line(&r, line);
     }
     if (rc == 0 && r.number == 0)
-        rc = as_error_set(err, ASSAY_ERR_CORRUPT, "%s: is empty; use a .cfg of Paraver", name);
+        rc = as_error_set(err, AS_ERR_CORRUPT, "%s: is empty; use a .cfg of Paraver", name);
     if (rc == 0)
         rc = link_windows(&r);
     if (rc == 0)

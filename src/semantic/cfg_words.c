@@ -42,7 +42,7 @@ int as_cfg_number(place_t *place, struct as_view *rest, struct as_quantity *out)
     struct as_view word;
     if (as_cfg_word(rest, &word) && as_quantity_read(word, out))
         return 0;
-    return as_cfg_refuse(place, ASSAY_ERR_CORRUPT, "invalid number '%.*s'",
+    return as_cfg_refuse(place, AS_ERR_CORRUPT, "invalid number '%.*s'",
                          (int)(word.n < 40 ? word.n : 40), word.p ? word.p : "");
 }
 
@@ -51,7 +51,7 @@ int as_cfg_whole(place_t *place, struct as_view *rest, int64_t *out)
     struct as_quantity number = {0};
     AS_TRY(as_cfg_number(place, rest, &number));
     if (number.is_real)
-        return as_cfg_refuse(place, ASSAY_ERR_CORRUPT, "a whole number is needed");
+        return as_cfg_refuse(place, AS_ERR_CORRUPT, "a whole number is needed");
     *out = number.whole;
     return 0;
 }
@@ -66,7 +66,7 @@ int as_cfg_truth(place_t *place, struct as_view value, bool *out)
     *out = as_cfg_same_word(value, "true");
     if (*out || as_cfg_same_word(value, "false"))
         return 0;
-    return as_cfg_refuse(place, ASSAY_ERR_CORRUPT, "'%.*s' is neither true nor false",
+    return as_cfg_refuse(place, AS_ERR_CORRUPT, "'%.*s' is neither true nor false",
                          (int)(value.n < 40 ? value.n : 40), value.n ? value.p : "");
 }
 
@@ -74,7 +74,7 @@ int as_cfg_text(place_t *place, struct as_view value, char **out)
 {
     char *copy = as_malloc(value.n + 1);
     if (!copy)
-        return place->code = ASSAY_ERR_NOMEM;
+        return place->code = AS_ERR_NOMEM;
     if (value.n)
         memcpy(copy, value.p, value.n);
     copy[value.n] = 0;

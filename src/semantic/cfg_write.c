@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "semantic/cfg_keys.h"
 
-int as_cfg_write(const struct as_configuration *c, struct as_str *out, struct assay_error *err)
+int as_cfg_write(const struct as_configuration *c, struct as_str *out, struct as_error *err)
 {
     as_vec_foreach (&c->line, line) {
         const struct as_cfg_key *key = line->key < 0 ? NULL : &as_cfg_keys[line->key];

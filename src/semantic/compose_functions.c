@@ -340,7 +340,7 @@ COMPOSE_FUNCTION(compose_end_time)
         .summary = says, .compose = function, __VA_ARGS__                                          \
     }
 
-const struct as_function as_compose_functions[] = {
+const struct as_semantic_function as_compose_functions[] = {
     ROW(compose_as_is, "As Is", "", "", "the value"),
     ROW(compose_sign, "Sign", "", "", "1 if it is not 0"),
     ROW(compose_one_minus_sign, "1-Sign", "", "", "1 if it is 0"),

@@ -14,14 +14,14 @@ int as_evaluator_new(const struct as_machine_objects *objects,
 {
     struct as_evaluator *e = *out = as_calloc(1, sizeof *e);
     if (!e)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     e->objects = objects;
     e->options = *options;
     return 0;
 }
 
 static int check_levels(const struct as_configuration *c, const struct as_histogram *t,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     const struct as_window *control = &c->window.at[t->control];
     const size_t others[] = {t->data, t->plane_id ? t->plane : t->data};
@@ -31,7 +31,7 @@ static int check_levels(const struct as_configuration *c, const struct as_histog
         if (as_object_level_is_hardware(other->level) !=
                 as_object_level_is_hardware(control->level) ||
             is_finer_plane)
-            return as_error_set(err, ASSAY_ERR_USAGE,
+            return as_error_set(err, AS_ERR_USAGE,
                                 "table '%s': its control window has level %s, window '%s' has "
                                 "level %s; use levels that contain each other",
                                 t->name, as_object_level_word(control->level), other->name,
@@ -40,8 +40,7 @@ static int check_levels(const struct as_configuration *c, const struct as_histog
     return 0;
 }
 
-int as_evaluator_add(struct as_evaluator *e, const struct as_configuration *c,
-                     struct assay_error *err)
+int as_evaluator_add(struct as_evaluator *e, const struct as_configuration *c, struct as_error *err)
 {
     int rc = 0;
     as_vec_foreach (&c->table, table) {
@@ -54,7 +53,7 @@ int as_evaluator_add(struct as_evaluator *e, const struct as_configuration *c,
         rc |= as_vec_push(&e->cells, cells);
     }
     if (c->table.n == 0 && c->window.n == 0)
-        return as_error_set(err, ASSAY_ERR_USAGE, "%s: has no window; use one that has", c->name);
+        return as_error_set(err, AS_ERR_USAGE, "%s: has no window; use one that has", c->name);
     if (c->table.n == 0) {
         const struct as_window *window = &c->window.at[c->window.n - 1];
         rc |= as_vec_push(
@@ -171,7 +170,7 @@ void as_evaluator_free(struct as_evaluator **evaluation)
     as_free(e);
 }
 
-static int start_pass(struct as_evaluator *e, struct assay_error *err)
+static int start_pass(struct as_evaluator *e, struct as_error *err)
 {
     end_pass_memory(e);
     e->graph = (struct as_node_graph){.objects = e->objects, .on_round = on_round, .context = e};
@@ -184,10 +183,10 @@ static int start_pass(struct as_evaluator *e, struct assay_error *err)
     if (rc == 0)
         rc = as_evaluator_list_leaves(e);
     e->order.kinds = e->kinds;
-    return rc == ASSAY_ERR_NOMEM ? as_error_nomem(err, "an evaluation") : rc;
+    return rc == AS_ERR_NOMEM ? as_error_nomem(err, "an evaluation") : rc;
 }
 
-int as_evaluator_begin_pass(struct as_evaluator *e, bool *is_needed, struct assay_error *err)
+int as_evaluator_begin_pass(struct as_evaluator *e, bool *is_needed, struct as_error *err)
 {
     *is_needed = e->pass_n < 2;
     if (e->pass_n == 0) {
@@ -201,7 +200,7 @@ int as_evaluator_begin_pass(struct as_evaluator *e, bool *is_needed, struct assa
     return e->pass_n++ < 2 ? start_pass(e, err) : 0;
 }
 
-int as_evaluator_restart_pass(struct as_evaluator *e, struct assay_error *err)
+int as_evaluator_restart_pass(struct as_evaluator *e, struct as_error *err)
 {
     as_vec_foreach (&e->cells, cells)
         as_cells_clear(cells, e->is_scaling);
@@ -215,7 +214,7 @@ unsigned as_evaluator_kinds(const struct as_evaluator *e)
     return e->kinds;
 }
 
-int as_evaluator_end_pass(struct as_evaluator *e, int64_t end_ns, struct assay_error *err)
+int as_evaluator_end_pass(struct as_evaluator *e, int64_t end_ns, struct as_error *err)
 {
     int rc = as_evaluator_end_records(e);
     e->end_ns = e->last_ns > end_ns ? e->last_ns : end_ns;
@@ -231,7 +230,7 @@ int as_evaluator_end_pass(struct as_evaluator *e, int64_t end_ns, struct assay_e
         as_cells_end(&e->cells.at[i]);
         rc = as_vec_push(&e->result, e->cells.at[i].result);
     }
-    return rc == ASSAY_ERR_NOMEM ? as_error_nomem(err, "an evaluation") : rc;
+    return rc == AS_ERR_NOMEM ? as_error_nomem(err, "an evaluation") : rc;
 }
 
 int64_t as_evaluator_end_ns(const struct as_evaluator *e)

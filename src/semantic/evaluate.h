@@ -30,13 +30,12 @@ void as_evaluator_free(struct as_evaluator **evaluation);
 /* Adds the tables of a configuration, or its last window where it has none. The configuration is
  * borrowed. Errors: USAGE (nothing to evaluate, levels that do not fit), NOMEM. */
 int as_evaluator_add(struct as_evaluator *evaluation, const struct as_configuration *configuration,
-                     struct assay_error *err);
+                     struct as_error *err);
 
 /* Begins a pass; false: none is left. Errors: as above. */
-int as_evaluator_begin_pass(struct as_evaluator *evaluation, bool *is_needed,
-                            struct assay_error *err);
+int as_evaluator_begin_pass(struct as_evaluator *evaluation, bool *is_needed, struct as_error *err);
 /* Begins the pass anew: what it gave so far is void. Errors: as above. */
-int as_evaluator_restart_pass(struct as_evaluator *evaluation, struct assay_error *err);
+int as_evaluator_restart_pass(struct as_evaluator *evaluation, struct as_error *err);
 /* The kinds of records that this pass needs. */
 unsigned as_evaluator_kinds(const struct as_evaluator *evaluation);
 /* Returns whether the pass needs some events of a type. */
@@ -59,7 +58,7 @@ int as_evaluator_add_thread_line(struct as_evaluator *evaluation,
  * those of the sink. */
 int as_evaluator_end_part(struct as_evaluator *evaluation, int64_t ns);
 /* The pass is over; the trace ends here, or with its last record. */
-int as_evaluator_end_pass(struct as_evaluator *evaluation, int64_t end_ns, struct assay_error *err);
+int as_evaluator_end_pass(struct as_evaluator *evaluation, int64_t end_ns, struct as_error *err);
 /* The end of the trace, ns, after a pass. */
 int64_t as_evaluator_end_ns(const struct as_evaluator *evaluation);
 

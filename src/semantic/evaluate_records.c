@@ -131,7 +131,7 @@ int as_evaluator_begin_threads(struct as_evaluator *e, bool *is_possible)
     assert(e->records_n == 0 && !e->thread_order);
     e->thread_order = as_calloc(n + 1, sizeof *e->thread_order);
     if (!e->thread_order)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t i = 0; i < n; i++)
         e->thread_order[i] = (struct as_record_order){
             .sink = as_evaluator_on_record, .context = e, .kinds = e->kinds};

@@ -11,7 +11,7 @@ static int add_root(struct as_evaluator *e, const struct as_evaluation_root *roo
     return as_node_graph_add_root(&e->graph, top, n, (uint32_t)(e->root.n - 1));
 }
 
-static int add_time_line_roots(struct as_evaluator *e, struct assay_error *err)
+static int add_time_line_roots(struct as_evaluator *e, struct as_error *err)
 {
     as_vec_foreach (&e->time_line, line) {
         const struct as_configuration *c = line->configuration;
@@ -30,7 +30,7 @@ static int add_time_line_roots(struct as_evaluator *e, struct assay_error *err)
 
 /* One pair of control and data (and plane) for a row. */
 static int add_table_root(struct as_evaluator *e, const struct as_cells *cells, uint32_t row,
-                          uint32_t data_object, struct assay_error *err)
+                          uint32_t data_object, struct as_error *err)
 {
     const struct as_configuration *c = cells->result.configuration;
     const struct as_histogram *t = cells->result.table;
@@ -56,7 +56,7 @@ static int add_table_root(struct as_evaluator *e, const struct as_cells *cells, 
 }
 
 static int add_row_roots(struct as_evaluator *e, const struct as_cells *cells, uint32_t row,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     const struct as_configuration *c = cells->result.configuration;
     const enum as_object_level level = cells->result.level;
@@ -91,7 +91,7 @@ static int add_message_table(struct as_evaluator *e, uint32_t table)
     return as_vec_push(&e->message_table, added);
 }
 
-static int add_table_roots(struct as_evaluator *e, struct assay_error *err)
+static int add_table_roots(struct as_evaluator *e, struct as_error *err)
 {
     as_vec_foreach (&e->cells, cells) {
         const struct as_configuration *c = cells->result.configuration;
@@ -113,14 +113,14 @@ static int add_table_roots(struct as_evaluator *e, struct assay_error *err)
     return 0;
 }
 
-int as_evaluator_add_roots(struct as_evaluator *e, struct assay_error *err)
+int as_evaluator_add_roots(struct as_evaluator *e, struct as_error *err)
 {
     AS_TRY(add_table_roots(e, err));
     return add_time_line_roots(e, err);
 }
 
 static int add_scale_root(struct as_evaluator *e, const struct as_cells *cells, bool is_plane,
-                          struct assay_error *err)
+                          struct as_error *err)
 {
     const struct as_configuration *c = cells->result.configuration;
     const struct as_histogram *t = cells->result.table;
@@ -138,7 +138,7 @@ static int add_scale_root(struct as_evaluator *e, const struct as_cells *cells, 
     return 0;
 }
 
-int as_evaluator_add_scale_roots(struct as_evaluator *e, struct assay_error *err)
+int as_evaluator_add_scale_roots(struct as_evaluator *e, struct as_error *err)
 {
     as_vec_foreach (&e->cells, cells) {
         const struct as_histogram *t = cells->result.table;
@@ -168,7 +168,7 @@ int as_evaluator_list_leaves(struct as_evaluator *e)
     e->thread_leaf = as_calloc(threads_n + 1, sizeof *e->thread_leaf);
     e->cpu_leaf = as_calloc(cpus_n + 1, sizeof *e->cpu_leaf);
     if (!e->thread_leaf || !e->cpu_leaf)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t i = 0; i < e->graph.node.n; i++) {
         const struct as_node *node = &e->graph.node.at[i];
         if (node->kind != AS_NODE_LEAF)

@@ -72,8 +72,8 @@ struct as_evaluator {
 /* ---- evaluate_roots.c: what a pass evaluates ---- */
 /* Add the roots of tables and time lines, or of the scales of tables. Errors: LIMIT, USAGE, NOMEM
  * without a text. */
-int as_evaluator_add_roots(struct as_evaluator *e, struct assay_error *err);
-int as_evaluator_add_scale_roots(struct as_evaluator *e, struct assay_error *err);
+int as_evaluator_add_roots(struct as_evaluator *e, struct as_error *err);
+int as_evaluator_add_scale_roots(struct as_evaluator *e, struct as_error *err);
 /* Lists the leaves that a record of an object goes to. 0 or NOMEM. */
 int as_evaluator_list_leaves(struct as_evaluator *e);
 

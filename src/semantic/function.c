@@ -3,10 +3,10 @@
 
 #include "base/error.h"
 
-const struct as_function *as_functions(enum as_function_family family, size_t *n)
+const struct as_semantic_function *as_functions(enum as_function_family family, size_t *n)
 {
     const struct {
-        const struct as_function *row;
+        const struct as_semantic_function *row;
         size_t n;
     } tables[AS_FUNCTION_FAMILIES_N] = {
         [AS_FUNCTION_THREAD] = {as_thread_functions, as_thread_functions_n},
@@ -19,17 +19,18 @@ const struct as_function *as_functions(enum as_function_family family, size_t *n
     return tables[family].row;
 }
 
-const struct as_function *as_function_find(enum as_function_family family, struct as_view name)
+const struct as_semantic_function *as_function_find(enum as_function_family family,
+                                                    struct as_view name)
 {
     size_t n;
-    const struct as_function *row = as_functions(family, &n);
+    const struct as_semantic_function *row = as_functions(family, &n);
     for (size_t i = 0; i < n; i++)
         if (as_view_equal(as_view_of(row[i].name), name))
             return &row[i];
     return NULL;
 }
 
-unsigned as_function_parameters_n(const struct as_function *function)
+unsigned as_function_parameters_n(const struct as_semantic_function *function)
 {
     unsigned n = *function->parameters != 0;
     for (const char *c = function->parameters; *c; c++)
@@ -37,7 +38,7 @@ unsigned as_function_parameters_n(const struct as_function *function)
     return n;
 }
 
-int as_function_defaults(const struct as_function *function, struct as_parameters *out)
+int as_function_defaults(const struct as_semantic_function *function, struct as_parameters *out)
 {
     struct as_view rest = as_view_of(function->defaults), part;
     for (unsigned i = 0; i < AS_PARAMETERS_MAX && as_view_split(&rest, '|', &part); i++) {

@@ -109,7 +109,7 @@ enum as_function_special {
     AS_SPECIAL_FOLD_AVERAGE,
 };
 
-struct as_function {
+struct as_semantic_function {
     enum as_function_family family;
     const char *name;       /* as in files */
     const char *parameters; /* "Min value|Max value"; "" */
@@ -131,17 +131,18 @@ struct as_function {
 };
 
 /* The rows of a family. */
-const struct as_function *as_functions(enum as_function_family family, size_t *n);
+const struct as_semantic_function *as_functions(enum as_function_family family, size_t *n);
 /* NULL: none of the family has this name. */
-const struct as_function *as_function_find(enum as_function_family family, struct as_view name);
+const struct as_semantic_function *as_function_find(enum as_function_family family,
+                                                    struct as_view name);
 /* How many parameters it has. */
-unsigned as_function_parameters_n(const struct as_function *function);
+unsigned as_function_parameters_n(const struct as_semantic_function *function);
 /* Its defaults, into empty parameters. 0 or NOMEM. */
-int as_function_defaults(const struct as_function *function, struct as_parameters *out);
+int as_function_defaults(const struct as_semantic_function *function, struct as_parameters *out);
 
 /* ---- The tables, a file each ---- */
-extern const struct as_function as_thread_functions[], as_above_functions[], as_cpu_functions[],
-    as_compose_functions[], as_derived_functions[];
+extern const struct as_semantic_function as_thread_functions[], as_above_functions[],
+    as_cpu_functions[], as_compose_functions[], as_derived_functions[];
 extern const size_t as_thread_functions_n, as_above_functions_n, as_cpu_functions_n,
     as_compose_functions_n, as_derived_functions_n;
 

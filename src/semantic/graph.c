@@ -58,12 +58,12 @@ static int add_leaf(struct as_node_graph *g, const struct as_window *w, bool is_
 
 typedef int build_one(const struct graph_building *b, const struct as_window *w,
                       enum as_object_level level, uint32_t object, uint32_t *out,
-                      struct assay_error *err);
+                      struct as_error *err);
 
 /* The above function of a level over what `build` makes for the objects one level down. */
 static int add_above(const struct graph_building *b, build_one *build, const struct as_window *w,
                      enum as_object_level level, uint32_t object, uint32_t *out,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
     const struct as_node node = {.kind = AS_NODE_ABOVE, .window = w, .use = &w->above[level]};
     AS_VEC(uint32_t) children = {0};
@@ -74,7 +74,7 @@ static int add_above(const struct graph_building *b, build_one *build, const str
         uint32_t child;
         rc = build(b, w, level + 1, first, &child, err);
         if (rc == 0 && as_vec_push(&children, child) < 0)
-            rc = ASSAY_ERR_NOMEM;
+            rc = AS_ERR_NOMEM;
     }
     if (rc == 0)
         rc = add_node(b->graph, &node, children.at, children.n, out);
@@ -84,7 +84,7 @@ static int add_above(const struct graph_building *b, build_one *build, const str
 
 static int build_single(const struct graph_building *b, const struct as_window *w,
                         enum as_object_level level, uint32_t object, uint32_t *out,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     struct as_node_graph *g = b->graph;
     if (level == AS_OBJECT_LEVEL_THREAD || level == AS_OBJECT_LEVEL_CPU) {
@@ -103,7 +103,7 @@ static int build_single(const struct graph_building *b, const struct as_window *
 /* ---- Derived windows ------------------------------------------------------------------------- */
 
 static int build_window(const struct graph_building *b, const struct as_window *w, uint32_t object,
-                        uint32_t *out, struct assay_error *err);
+                        uint32_t *out, struct as_error *err);
 
 /* The finest of the levels of a derived window and its operands. */
 static enum as_object_level base_level(const struct as_configuration *c, const struct as_window *w)
@@ -119,7 +119,7 @@ static enum as_object_level base_level(const struct as_configuration *c, const s
 /* The operand for an object of the finer level: that of the object that holds it. */
 static int build_operand(const struct graph_building *b, const struct as_window *w, unsigned which,
                          enum as_object_level level, uint32_t object, uint32_t *out,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     const struct as_window *operand = &b->configuration->window.at[w->operand[which]];
     const bool is_fold = w->operation.function->special != AS_SPECIAL_NONE;
@@ -136,7 +136,7 @@ static int build_operand(const struct graph_building *b, const struct as_window 
 
 static int build_derived(const struct graph_building *b, const struct as_window *w,
                          enum as_object_level level, uint32_t object, uint32_t *out,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     if (level != base_level(b->configuration, w)) {
         AS_TRY(add_above(b, build_derived, w, level, object, out, err));
@@ -158,13 +158,13 @@ static int build_derived(const struct graph_building *b, const struct as_window 
 
 /* Threads and CPUs do not contain each other. */
 static int check_operands(const struct graph_building *b, const struct as_window *w,
-                          struct assay_error *err)
+                          struct as_error *err)
 {
     for (unsigned i = 0; w->is_derived && i < 2; i++) {
         const struct as_window *operand = &b->configuration->window.at[w->operand[i]];
         if (as_object_level_is_hardware(operand->level) != as_object_level_is_hardware(w->level))
             return as_error_set(
-                err, ASSAY_ERR_USAGE,
+                err, AS_ERR_USAGE,
                 "window '%s': its level is %s, but its window '%s' has level %s; use "
                 "levels of threads, or of CPUs",
                 w->name, as_object_level_word(w->level), operand->name,
@@ -174,7 +174,7 @@ static int check_operands(const struct graph_building *b, const struct as_window
 }
 
 static int build_window(const struct graph_building *b, const struct as_window *w, uint32_t object,
-                        uint32_t *out, struct assay_error *err)
+                        uint32_t *out, struct as_error *err)
 {
     AS_TRY(check_operands(b, w, err));
     AS_TRY((w->is_derived ? build_derived : build_single)(b, w, w->level, object, out, err));
@@ -186,12 +186,12 @@ static int build_window(const struct graph_building *b, const struct as_window *
 }
 
 int as_node_graph_add_window(struct as_node_graph *g, const struct as_configuration *configuration,
-                             size_t window, uint32_t object, uint32_t *out, struct assay_error *err)
+                             size_t window, uint32_t object, uint32_t *out, struct as_error *err)
 {
     assert(window < configuration->window.n);
     const struct graph_building building = {g, configuration};
     const int rc = build_window(&building, &configuration->window.at[window], object, out, err);
-    return rc == ASSAY_ERR_NOMEM ? as_error_nomem(err, "time lines of a trace") : rc;
+    return rc == AS_ERR_NOMEM ? as_error_nomem(err, "time lines of a trace") : rc;
 }
 
 int as_node_graph_add_root(struct as_node_graph *g, const uint32_t *top, size_t n, uint32_t owner)

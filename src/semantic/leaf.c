@@ -85,7 +85,7 @@ bool as_window_passes(const struct as_window *w, const struct as_machine_objects
 
 /* ---- Pieces ---------------------------------------------------------------------------------- */
 
-static const struct as_function *leaf_function(const struct as_node *leaf)
+static const struct as_semantic_function *leaf_function(const struct as_node *leaf)
 {
     return leaf->window->thread.function;
 }
@@ -232,7 +232,7 @@ static int on_state_record(struct as_node *leaf, const struct as_semantic_record
 
 int as_leaf_on_record(struct as_node *leaf, const struct as_semantic_record *record)
 {
-    const struct as_function *function = leaf_function(leaf);
+    const struct as_semantic_function *function = leaf_function(leaf);
     if (!as_window_passes(leaf->window, leaf->thread.objects, record))
         return 0;
     if (function->fills_gaps)

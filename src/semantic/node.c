@@ -38,7 +38,7 @@ static int step_composed(struct as_node *node, struct as_quantity value, int64_t
 {
     struct as_compose_state *state = &node->compose;
     state->value = node->use->function->compose(state, value, begin_ns, end_ns);
-    return state->failed ? ASSAY_ERR_NOMEM : as_node_step(node, begin_ns, state->value);
+    return state->failed ? AS_ERR_NOMEM : as_node_step(node, begin_ns, state->value);
 }
 
 static int step_joined(struct as_node *node, const struct as_value_step *step)
@@ -72,7 +72,7 @@ static int step_timed(struct as_node *node, const struct as_value_step *step, in
 
 static bool node_needs_end(const struct as_node *node)
 {
-    const struct as_function *function = node->use->function;
+    const struct as_semantic_function *function = node->use->function;
     return function->needs_end || function->special == AS_SPECIAL_TIMER;
 }
 
@@ -229,7 +229,7 @@ static struct as_quantity sum_of_values(const struct as_node *node)
 
 static struct as_quantity value_above(const struct as_node *node, size_t changed)
 {
-    const struct as_function *function = node->use->function;
+    const struct as_semantic_function *function = node->use->function;
     if (function->special == AS_SPECIAL_SUM)
         return sum_of_values(node);
     if (function->special == AS_SPECIAL_SUM_SIGN)

@@ -93,7 +93,7 @@ struct as_node_graph {
  * threads over one of CPUs), NOMEM. */
 int as_node_graph_add_window(struct as_node_graph *graph,
                              const struct as_configuration *configuration, size_t window,
-                             uint32_t object, uint32_t *out, struct assay_error *err);
+                             uint32_t object, uint32_t *out, struct as_error *err);
 /* A root over tops; `owner` is a number of the caller's. 0 or NOMEM. */
 int as_node_graph_add_root(struct as_node_graph *graph, const uint32_t *top, size_t n,
                            uint32_t owner);

@@ -50,7 +50,7 @@ int as_objects_add(struct as_machine_objects *o, enum as_object_level level)
     if (level != AS_OBJECT_LEVEL_THREAD && level != AS_OBJECT_LEVEL_CPU)
         row.first_child = row.end_n = (uint32_t)o->row[level + 1].n;
     if (as_vec_push(&o->row[level], row) < 0)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     if (!is_top)
         o->row[level - 1].at[row.parent].end_n = at + 1;
     return 0;

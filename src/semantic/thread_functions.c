@@ -469,7 +469,7 @@ OBJECT_FUNCTIONS(cpu, AS_OBJECT_LEVEL_CPU)
 #define OBJECTS(function, text, names, values, ...)                                                \
     ROW(function, text, names, values, AS_KINDS_STATE | AS_KINDS_EVENT, __VA_ARGS__)
 
-const struct as_function as_thread_functions[] = {
+const struct as_semantic_function as_thread_functions[] = {
     STATES(state_as_is, "State As Is", "", "", .summary = "the state; 0 without a state"),
     STATES(state_useful, "Useful", "", "", .summary = "1 in the state Running, else 0"),
     STATES(state_sign, "State Sign", "", "", .summary = "1 in a state that is not 0"),

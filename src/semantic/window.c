@@ -188,7 +188,7 @@ unsigned as_window_kinds(const struct as_window *w)
     return w->thread.function->kinds | messages;
 }
 
-const struct as_function *as_window_meaning(const struct as_window *w)
+const struct as_semantic_function *as_window_meaning(const struct as_window *w)
 {
     static const char *const keeps[] = {"As Is",           "Stacked Val", "In Stacked Val",
                                         "Join Bursts",     "Is Equal",    "Select Range",

@@ -47,7 +47,7 @@ bool as_filter_passes(const struct as_filter_part *part, struct as_quantity valu
 /* ---- Windows --------------------------------------------------------------------------------- */
 
 struct as_function_use {
-    const struct as_function *function;
+    const struct as_semantic_function *function;
     struct as_parameters parameters;
 };
 
@@ -137,10 +137,10 @@ void as_configuration_fini(struct as_configuration *configuration);
 /* Reads a .cfg; `name` appears in errors. Errors: CORRUPT (no configuration, a line that cannot be
  * read; which line), UNSUPPORTED (a function or statistic that is not here; its name), NOMEM. */
 int as_cfg_read(struct as_view text, const char *name, struct as_configuration *out,
-                struct assay_error *err);
+                struct as_error *err);
 /* Writes it as a .cfg: lines with keys that are not known as they were. Errors: NOMEM. */
 int as_cfg_write(const struct as_configuration *configuration, struct as_str *out,
-                 struct assay_error *err);
+                 struct as_error *err);
 
 /* "ns" ... of a unit of times, "Nanoseconds" ...; NULL: no such unit. */
 const char *as_unit_word(int64_t unit_ns);
@@ -152,6 +152,6 @@ bool as_time_read(struct as_view text, int64_t *ns);
 unsigned as_window_kinds(const struct as_window *window);
 /* The function that gives the values their meaning (for labels): NULL of derived windows and where
  * the value of a function of time is changed behind it. */
-const struct as_function *as_window_meaning(const struct as_window *window);
+const struct as_semantic_function *as_window_meaning(const struct as_window *window);
 
 #endif

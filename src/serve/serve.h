@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-struct assay_server;
+struct as_server;
 
 /*
  * Listens at 127.0.0.1 for requests of the HTML file `path`, opened for each request. NULL: no
@@ -19,14 +19,13 @@ struct assay_server;
  * machine can connect, but only the key gives access. Errors: NOT_FOUND, PERMISSION (the file, a
  * port below 1024), LIMIT (port in use), IO (also without random numbers of the kernel), NOMEM.
  */
-int assay_server_open(const char *path, uint16_t port, struct assay_server **out,
-                      struct assay_error *err);
-uint16_t assay_server_port(const struct assay_server *server);
+int as_server_open(const char *path, uint16_t port, struct as_server **out, struct as_error *err);
+uint16_t as_server_port(const struct as_server *server);
 /* 128 random bits in hexadecimal: the page is "/KEY/". Borrowed. */
-const char *assay_server_key(const struct assay_server *server);
+const char *as_server_key(const struct as_server *server);
 
 /* The answer of a function. */
-struct assay_answer {
+struct as_answer {
     const char *type; /* of the content; a constant */
     char *body;       /* of as_malloc; the server frees it */
     size_t body_b;
@@ -37,18 +36,17 @@ struct assay_answer {
  * Answers "/KEY/NAME?QUERY", texts of `name_n` and `query_n` bytes without a zero: a status of
  * HTTP, and for 200 an answer. Called between other connections: it takes milliseconds.
  */
-typedef int assay_server_function(void *context, const char *name, size_t name_n, const char *query,
-                                  size_t query_n, struct assay_answer *answer);
-void assay_server_set_function(struct assay_server *server, assay_server_function *function,
-                               void *context);
+typedef int as_server_function(void *context, const char *name, size_t name_n, const char *query,
+                               size_t query_n, struct as_answer *answer);
+void as_server_set_function(struct as_server *server, as_server_function *function, void *context);
 
 /*
  * Answers until the descriptor `stop` is readable (-1: for ever). A faulty request ends its
  * connection only. Ignore SIGPIPE before. Errors: IO.
  */
-int assay_server_run(struct assay_server *server, int stop, struct assay_error *err);
+int as_server_run(struct as_server *server, int stop, struct as_error *err);
 
 /* `*server` becomes NULL; NULL inside is fine. */
-void assay_server_close(struct assay_server **server);
+void as_server_close(struct as_server **server);
 
 #endif

@@ -43,13 +43,13 @@ struct connection {
     char out[BLOCK_B];          /* the current block of the answer */
 };
 
-struct assay_server {
+struct as_server {
     const char *path;
     int fd;
     uint16_t port;
     char key[AS_REQUEST_KEY_N + 1];
     uint64_t accepted_n;
-    assay_server_function *function; /* answers other names; NULL = none */
+    as_server_function *function; /* answers other names; NULL = none */
     void *context;
     struct connection at[CONNECTIONS];
 };
@@ -61,27 +61,27 @@ static int64_t now_ms(void)
 
 /* ---- Opening ------------------------------------------------------------------------------ */
 
-static int check_page(const char *path, struct assay_error *err)
+static int check_page(const char *path, struct as_error *err)
 {
     if (access(path, R_OK) == 0)
         return 0;
-    return as_error_set(err, errno == ENOENT ? ASSAY_ERR_NOT_FOUND : ASSAY_ERR_PERMISSION,
+    return as_error_set(err, errno == ENOENT ? AS_ERR_NOT_FOUND : AS_ERR_PERMISSION,
                         "%s: cannot be read: %s; create it with 'assay report'", path,
                         strerror(errno));
 }
 
-static int cannot_listen(uint16_t port, struct assay_error *err)
+static int cannot_listen(uint16_t port, struct as_error *err)
 {
     const int number = errno;
-    const int code = number == EADDRINUSE ? ASSAY_ERR_LIMIT
-                     : number == EACCES   ? ASSAY_ERR_PERMISSION
-                                          : ASSAY_ERR_IO;
+    const int code = number == EADDRINUSE ? AS_ERR_LIMIT
+                     : number == EACCES   ? AS_ERR_PERMISSION
+                                          : AS_ERR_IO;
 
     return as_error_set(err, code, "127.0.0.1:%u: cannot listen: %s; use another --port", port,
                         strerror(number));
 }
 
-static int listen_at(struct assay_server *server, uint16_t port, struct assay_error *err)
+static int listen_at(struct as_server *server, uint16_t port, struct as_error *err)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons(port),
@@ -101,21 +101,19 @@ static int listen_at(struct assay_server *server, uint16_t port, struct assay_er
     return 0;
 }
 
-static int make_key(struct assay_server *server, struct assay_error *err)
+static int make_key(struct as_server *server, struct as_error *err)
 {
     unsigned char random[AS_REQUEST_KEY_N / 2];
 
     if (getrandom(random, sizeof random, 0) != sizeof random)
-        return as_error_set(err, ASSAY_ERR_IO, "the server: no random numbers: %s",
-                            strerror(errno));
+        return as_error_set(err, AS_ERR_IO, "the server: no random numbers: %s", strerror(errno));
     as_hex_encode(server->key, random, sizeof random);
     return 0;
 }
 
-int assay_server_open(const char *path, uint16_t port, struct assay_server **out,
-                      struct assay_error *err)
+int as_server_open(const char *path, uint16_t port, struct as_server **out, struct as_error *err)
 {
-    struct assay_server *server;
+    struct as_server *server;
     int rc;
 
     *out = NULL;
@@ -130,23 +128,22 @@ int assay_server_open(const char *path, uint16_t port, struct assay_server **out
     if (rc == 0)
         rc = listen_at(server, port, err);
     if (rc < 0)
-        assay_server_close(&server);
+        as_server_close(&server);
     *out = server;
     return rc;
 }
 
-const char *assay_server_key(const struct assay_server *server)
+const char *as_server_key(const struct as_server *server)
 {
     return server->key;
 }
 
-uint16_t assay_server_port(const struct assay_server *server)
+uint16_t as_server_port(const struct as_server *server)
 {
     return server->port;
 }
 
-void assay_server_set_function(struct assay_server *server, assay_server_function *function,
-                               void *context)
+void as_server_set_function(struct as_server *server, as_server_function *function, void *context)
 {
     server->function = function;
     server->context = context;
@@ -166,7 +163,7 @@ static void end_connection(struct connection *it)
     it->file = -1;
 }
 
-void assay_server_close(struct assay_server **server)
+void as_server_close(struct as_server **server)
 {
     if (!*server)
         return;
@@ -180,7 +177,7 @@ void assay_server_close(struct assay_server **server)
 }
 
 /* Opens the file in its present state; false if it cannot be read. */
-static bool open_file(struct assay_server *server, struct connection *it)
+static bool open_file(struct as_server *server, struct connection *it)
 {
     struct stat st;
 
@@ -192,8 +189,8 @@ static bool open_file(struct assay_server *server, struct connection *it)
 }
 
 /* Calls the answer function and keeps its body. Returns the status. */
-static int call_answer_function(struct assay_server *server, struct connection *it,
-                                const struct as_http_request *request, struct assay_answer *answer)
+static int call_answer_function(struct as_server *server, struct connection *it,
+                                const struct as_http_request *request, struct as_answer *answer)
 {
     if (!server->function)
         return 404;
@@ -210,17 +207,17 @@ static int call_answer_function(struct assay_server *server, struct connection *
 }
 
 /* Returns true for "/KEY/" and "/KEY/report.html", if the server has a file. */
-static bool is_of_file(const struct assay_server *server, struct as_view name)
+static bool is_of_file(const struct as_server *server, struct as_view name)
 {
     return server->path && (name.n == 0 || as_view_equal(name, as_view_of("report.html")));
 }
 
 /* Starts the answer. A page contains its scripts and styles, so the policy forbids other
  * sources. */
-static void answer_request(struct assay_server *server, struct connection *it, int status,
+static void answer_request(struct as_server *server, struct connection *it, int status,
                            const struct as_http_request *request)
 {
-    struct assay_answer answer = {.type = "text/html; charset=utf-8"};
+    struct as_answer answer = {.type = "text/html; charset=utf-8"};
     const char *reason;
     uint64_t length_b;
 
@@ -251,7 +248,7 @@ static void answer_request(struct assay_server *server, struct connection *it, i
     it->phase = WRITING;
 }
 
-static void read_some(struct assay_server *server, struct connection *it)
+static void read_some(struct as_server *server, struct connection *it)
 {
     const ssize_t n = read(it->fd, it->in + it->in_n, sizeof it->in - it->in_n);
     struct as_http_request request;
@@ -318,7 +315,7 @@ static void drain_connection(struct connection *it)
         end_connection(it);
 }
 
-static void get_on(struct assay_server *server, struct connection *it, short events)
+static void get_on(struct as_server *server, struct connection *it, short events)
 {
     if (it->phase == READING)
         read_some(server, it);
@@ -332,7 +329,7 @@ static void get_on(struct assay_server *server, struct connection *it, short eve
 
 /* ---- New connections ---------------------------------------------------------------------- */
 
-static struct connection *oldest_of(struct assay_server *server, enum phase phase)
+static struct connection *oldest_of(struct as_server *server, enum phase phase)
 {
     struct connection *oldest = NULL;
 
@@ -347,7 +344,7 @@ static struct connection *oldest_of(struct assay_server *server, enum phase phas
 
 /* Returns a free slot, or closes the oldest connection without a request. Pending input is read
  * before that. Otherwise closes the oldest connection that drains or receives an answer. */
-static struct connection *place_for_one(struct assay_server *server)
+static struct connection *place_for_one(struct as_server *server)
 {
     struct connection *it;
 
@@ -369,7 +366,7 @@ static struct connection *place_for_one(struct assay_server *server)
 }
 
 /* Accepts one connection; false if none is waiting. */
-static bool accept_one(struct assay_server *server)
+static bool accept_one(struct as_server *server)
 {
     const int fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     struct connection *it;
@@ -388,7 +385,7 @@ static bool accept_one(struct assay_server *server)
 }
 
 /* Accepts waiting connections, at most CONNECTIONS, so that open ones get their turn. */
-static void accept_waiting(struct assay_server *server)
+static void accept_waiting(struct as_server *server)
 {
     for (size_t i = 0; i < CONNECTIONS && accept_one(server); i++)
         ;
@@ -396,7 +393,7 @@ static void accept_waiting(struct assay_server *server)
 
 /* ---- Main loop ---------------------------------------------------------------------------- */
 
-static nfds_t watch(const struct assay_server *server, int stop, struct pollfd *fds)
+static nfds_t watch(const struct as_server *server, int stop, struct pollfd *fds)
 {
     nfds_t n = 0;
 
@@ -411,7 +408,7 @@ static nfds_t watch(const struct assay_server *server, int stop, struct pollfd *
     return n;
 }
 
-int assay_server_run(struct assay_server *server, int stop, struct assay_error *err)
+int as_server_run(struct as_server *server, int stop, struct as_error *err)
 {
     struct pollfd fds[CONNECTIONS + 2];
 
@@ -421,7 +418,7 @@ int assay_server_run(struct assay_server *server, int stop, struct assay_error *
         if (poll(fds, n, PATIENCE_MS) < 0) {
             if (errno == EINTR)
                 continue;
-            return as_error_set(err, ASSAY_ERR_IO, "the server: waiting for browsers: %s",
+            return as_error_set(err, AS_ERR_IO, "the server: waiting for browsers: %s",
                                 strerror(errno));
         }
         if (stop >= 0 && fds[0].revents)

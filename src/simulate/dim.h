@@ -14,14 +14,14 @@
 bool as_dim_is_one(const char *path);
 /* Errors: NOT_FOUND and the like (of the file), CORRUPT (which line, what is wrong), UNSUPPORTED
  * (several threads in a task), NOMEM. */
-int as_dim_open(const char *path, struct as_program *out, struct assay_error *err);
+int as_dim_open(const char *path, struct as_simulated_program *out, struct as_error *err);
 /* The same of bytes in memory, which stay the caller's until the program is closed. */
-int as_dim_parse(struct as_view text, const char *name, struct as_program *out,
-                 struct assay_error *err);
+int as_dim_parse(struct as_view text, const char *name, struct as_simulated_program *out,
+                 struct as_error *err);
 
 /* Writes the program; sends that do not block are not waited for there. Errors: those of the
  * source, NOMEM; of the disk those of `out`. */
-int as_dim_write(struct as_program *program, const char *name, struct as_out *out,
-                 struct assay_error *err);
+int as_dim_write(struct as_simulated_program *program, const char *name, struct as_out *out,
+                 struct as_error *err);
 
 #endif

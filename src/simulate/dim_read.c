@@ -151,13 +151,13 @@ static void release_read_pages(const struct dim_reader *d, const char **kept, co
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
 static int bad_line(const struct dim_reader *d, const char *at, const char *why,
-                    struct assay_error *err)
+                    struct as_error *err)
 {
     size_t number = 1;
     for (const char *p = d->text.p; (p = memchr(p, '\n', (size_t)(at - p))) != NULL && p < at; p++)
         number++;
-    return as_error_set(err, ASSAY_ERR_CORRUPT, "%s:%zu: %s; use a whole .dim file", d->name,
-                        number, why);
+    return as_error_set(err, AS_ERR_CORRUPT, "%s:%zu: %s; use a whole .dim file", d->name, number,
+                        why);
 }
 
 static struct dim_line line_at(const char *at, const char *end)
@@ -185,7 +185,7 @@ static bool find_comm(const struct dim_reader *d, uint64_t id, uint32_t *place)
     return row != AS_INDEX_NONE;
 }
 
-static int add_comm(struct dim_reader *d, struct as_program *program, uint64_t id)
+static int add_comm(struct dim_reader *d, struct as_simulated_program *program, uint64_t id)
 {
     const struct dim_comm comm = {id, (uint32_t)program->comm.n};
     AS_TRY(as_vec_push(&program->comm, (struct as_program_comm){0}));
@@ -194,8 +194,8 @@ static int add_comm(struct dim_reader *d, struct as_program *program, uint64_t i
 }
 
 /* "d:1:ID:N:TASK:TASK..." */
-static int parse_comm(struct dim_reader *d, struct as_program *program, struct dim_line *line,
-                      struct assay_error *err)
+static int parse_comm(struct dim_reader *d, struct as_simulated_program *program,
+                      struct dim_line *line, struct as_error *err)
 {
     uint32_t place;
     line->at++;
@@ -219,7 +219,7 @@ static int parse_comm(struct dim_reader *d, struct as_program *program, struct d
 }
 
 /* All tasks, unless the file says otherwise. */
-static int add_worlds(struct dim_reader *d, struct as_program *program)
+static int add_worlds(struct dim_reader *d, struct as_simulated_program *program)
 {
     for (uint64_t id = 0; id < 2; id++) {
         uint32_t place;
@@ -247,8 +247,8 @@ static uint32_t dim_comm_field(struct dim_reader *d, struct dim_line *line)
 /* ---- The first look -------------------------------------------------------------------------- */
 
 /* "#DIMEMAS:"name":1,OFFSET:N(THREADS,...),COMMUNICATORS" */
-static int parse_head(struct dim_reader *d, struct as_program *program, const char **behind,
-                      struct assay_error *err)
+static int parse_head(struct dim_reader *d, struct as_simulated_program *program,
+                      const char **behind, struct as_error *err)
 {
     const char *end = d->text.p + d->text.n;
     struct dim_line line = line_at(d->text.p, end);
@@ -256,7 +256,7 @@ static int parse_head(struct dim_reader *d, struct as_program *program, const ch
     const char *from = name_end ? name_end : line.begin;
     const char *open = memchr(from, '(', (size_t)(line.end - from));
     if (!as_view_starts(d->text, "#DIMEMAS:") || !open)
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
+        return as_error_set(err, AS_ERR_CORRUPT,
                             "%s:1: the first line does not begin as '#DIMEMAS:\"NAME\":1,0:N('; "
                             "name a .dim file",
                             d->name);
@@ -268,7 +268,7 @@ static int parse_head(struct dim_reader *d, struct as_program *program, const ch
         line.is_bad |= line.at >= line.end || *line.at != (i ? ',' : '(');
         line.at++;
         if (!line.is_bad && dim_number(&line) != 1)
-            return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+            return as_error_set(err, AS_ERR_UNSUPPORTED,
                                 "%s: task %llu has several threads; use a trace with one thread in "
                                 "each task",
                                 d->name, (unsigned long long)i);
@@ -294,7 +294,7 @@ static int add_to_task(struct dim_reader *d, uint32_t task, const struct dim_lin
         return 0;
     }
     if (place >= UINT32_MAX - 1)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     AS_TRY(as_vec_push(&d->piece, piece));
     if (t->last == UINT32_MAX)
         t->first = place;
@@ -304,8 +304,8 @@ static int add_to_task(struct dim_reader *d, uint32_t task, const struct dim_lin
     return 0;
 }
 
-static int look_at_line(struct dim_reader *d, struct as_program *program, struct dim_line *line,
-                        const char *behind, struct assay_error *err)
+static int look_at_line(struct dim_reader *d, struct as_simulated_program *program,
+                        struct dim_line *line, const char *behind, struct as_error *err)
 {
     if (line->begin == line->end || *line->begin == 's' || *line->begin == '#')
         return 0;
@@ -320,7 +320,8 @@ static int look_at_line(struct dim_reader *d, struct as_program *program, struct
     return add_to_task(d, (uint32_t)task, line, behind) < 0 ? as_error_nomem(err, d->name) : 0;
 }
 
-static int look_at_all(struct dim_reader *d, struct as_program *program, struct assay_error *err)
+static int look_at_all(struct dim_reader *d, struct as_simulated_program *program,
+                       struct as_error *err)
 {
     const char *end = d->text.p + d->text.n, *at = end, *kept = d->text.p;
     AS_TRY(parse_head(d, program, &at, err));
@@ -442,7 +443,7 @@ static int parse_collective(struct dim_reader *d, struct dim_task *task, struct 
 
 /* 1: it is an action. 0: it is none. */
 static int parse_record(struct dim_reader *d, uint32_t rank, struct dim_line *line,
-                        struct as_action *action, struct assay_error *err)
+                        struct as_action *action, struct as_error *err)
 {
     struct dim_task *task = &d->task.at[rank];
     const uint64_t type = dim_number(line);
@@ -470,7 +471,7 @@ static int parse_record(struct dim_reader *d, uint32_t rank, struct dim_line *li
 }
 
 static int read_task(void *context, uint32_t rank, struct as_action *out, size_t capacity,
-                     size_t *n, struct assay_error *err)
+                     size_t *n, struct as_error *err)
 {
     struct dim_reader *d = context;
     struct dim_task *task = &d->task.at[rank];
@@ -498,7 +499,7 @@ static int read_task(void *context, uint32_t rank, struct as_action *out, size_t
     return d->map.is_mapped && task->piece == UINT32_MAX ? as_filemap_check(err) : 0;
 }
 
-static int rewind_tasks(void *context, struct assay_error *err)
+static int rewind_tasks(void *context, struct as_error *err)
 {
     struct dim_reader *d = context;
     (void)err;
@@ -527,10 +528,10 @@ static void close_dim(void *context)
     as_free(d);
 }
 
-static int begin_dim(struct dim_reader *d, struct as_program *out, struct assay_error *err)
+static int begin_dim(struct dim_reader *d, struct as_simulated_program *out, struct as_error *err)
 {
     d->latest.place = UINT32_MAX;
-    *out = (struct as_program){
+    *out = (struct as_simulated_program){
         .context = d, .read = read_task, .rewind = rewind_tasks, .close = close_dim};
     const int rc = look_at_all(d, out, err);
     if (rc < 0)
@@ -540,11 +541,11 @@ static int begin_dim(struct dim_reader *d, struct as_program *out, struct assay_
     return rc;
 }
 
-int as_dim_parse(struct as_view text, const char *name, struct as_program *out,
-                 struct assay_error *err)
+int as_dim_parse(struct as_view text, const char *name, struct as_simulated_program *out,
+                 struct as_error *err)
 {
     struct dim_reader *d = as_calloc(1, sizeof *d);
-    *out = (struct as_program){0};
+    *out = (struct as_simulated_program){0};
     if (!d)
         return as_error_nomem(err, name);
     d->text = text;
@@ -552,11 +553,11 @@ int as_dim_parse(struct as_view text, const char *name, struct as_program *out,
     return begin_dim(d, out, err);
 }
 
-int as_dim_open(const char *path, struct as_program *out, struct assay_error *err)
+int as_dim_open(const char *path, struct as_simulated_program *out, struct as_error *err)
 {
     struct stat st;
     struct dim_reader *d;
-    *out = (struct as_program){0};
+    *out = (struct as_simulated_program){0};
     const int fd = as_foreign_open(AT_FDCWD, path, 0, &st);
     if (fd < 0)
         return as_foreign_fail(path, "the trace", errno, err);

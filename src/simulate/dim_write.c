@@ -93,8 +93,8 @@ static int write_action(struct dim_writer *w, uint32_t rank, const struct as_act
     }
 }
 
-static void write_head(const struct as_program *program, const char *name, uint64_t offset,
-                       struct as_out *out)
+static void write_head(const struct as_simulated_program *program, const char *name,
+                       uint64_t offset, struct as_out *out)
 {
     as_out_z(out, "#DIMEMAS:\"");
     for (const char *c = name; *c; c++)
@@ -112,7 +112,7 @@ static void write_head(const struct as_program *program, const char *name, uint6
 }
 
 /* The first pass: bytes that were written until now. */
-static int note_offset(struct dim_writer *w, struct assay_error *err)
+static int note_offset(struct dim_writer *w, struct as_error *err)
 {
     if (!w->is_counting)
         return 0;
@@ -120,7 +120,8 @@ static int note_offset(struct dim_writer *w, struct assay_error *err)
     return as_vec_push(&w->offset, w->written_b) < 0 ? as_error_nomem(err, "the offsets") : 0;
 }
 
-static int write_ranks(struct dim_writer *w, struct as_program *program, struct assay_error *err)
+static int write_ranks(struct dim_writer *w, struct as_simulated_program *program,
+                       struct as_error *err)
 {
     struct as_action action[READ_AT_ONCE];
     for (uint32_t rank = 0; rank < program->rank_n; rank++) {
@@ -135,8 +136,8 @@ static int write_ranks(struct dim_writer *w, struct as_program *program, struct 
     return note_offset(w, err);
 }
 
-static int write_once(struct dim_writer *w, struct as_program *program, const char *name,
-                      uint64_t offset, struct assay_error *err)
+static int write_once(struct dim_writer *w, struct as_simulated_program *program, const char *name,
+                      uint64_t offset, struct as_error *err)
 {
     AS_TRY(program->rewind(program->context, err));
     write_head(program, name, offset, w->out);
@@ -153,8 +154,8 @@ static int count_bytes(void *context, const char *bytes, size_t n)
     return 0;
 }
 
-static int count_offsets(struct dim_writer *w, struct as_program *program, const char *name,
-                         struct assay_error *err)
+static int count_offsets(struct dim_writer *w, struct as_simulated_program *program,
+                         const char *name, struct as_error *err)
 {
     struct as_out counted;
     as_out_init_call(&counted, count_bytes, w, name);
@@ -167,8 +168,8 @@ static int count_offsets(struct dim_writer *w, struct as_program *program, const
     return rc;
 }
 
-int as_dim_write(struct as_program *program, const char *name, struct as_out *out,
-                 struct assay_error *err)
+int as_dim_write(struct as_simulated_program *program, const char *name, struct as_out *out,
+                 struct as_error *err)
 {
     struct dim_writer writer = {.written_b = 0};
     int rc = count_offsets(&writer, program, name, err);

@@ -45,7 +45,7 @@ static int wait_request(struct as_replay *sim, uint32_t rank, const struct as_ac
 
 static int report_mark(const struct as_replay *sim, uint32_t rank, const struct as_action *action)
 {
-    const struct as_program *program = sim->program;
+    const struct as_simulated_program *program = sim->program;
     return program->mark ? program->mark(program->mark_context, rank, action,
                                          sim->rank[rank].now_ns, sim->err)
                          : 0;
@@ -76,7 +76,7 @@ static int read_actions(struct as_replay *sim, uint32_t rank)
     struct as_rank_state *r = &sim->rank[rank];
     size_t n = 0;
     if (sim->program->is_stopped && sim->program->is_stopped())
-        return as_error_set(sim->err, ASSAY_ERR_LIMIT, "simulation: stopped");
+        return as_error_set(sim->err, AS_ERR_LIMIT, "simulation: stopped");
     AS_TRY(sim->program->read(sim->program->context, rank, r->action, sim->read_n, &n, sim->err));
     r->action_at = 0;
     r->action_n = (uint32_t)n;
@@ -107,7 +107,7 @@ static int run_rank(struct as_replay *sim, uint32_t rank, int64_t until_ns, unsi
         if (r->waits_for)
             return 0;
         if (r->now_ns > AS_SIMULATED_NS_MAX)
-            return as_error_set(sim->err, ASSAY_ERR_CORRUPT,
+            return as_error_set(sim->err, AS_ERR_CORRUPT,
                                 "rank %u: simulated time exceeds 36 years; check the lengths of "
                                 "its bursts",
                                 rank);
@@ -253,7 +253,7 @@ static int explain_deadlock(const struct as_replay *sim, uint32_t waiting_n)
     for (uint32_t i = 0; i < sim->program->rank_n && told < 2; i++)
         if (sim->rank[i].waits_for)
             as_sim_explain_wait(sim, i, text[told++], sizeof text[0]);
-    return as_error_set(sim->err, ASSAY_ERR_CORRUPT,
+    return as_error_set(sim->err, AS_ERR_CORRUPT,
                         "deadlock: %u of %u ranks never end: %s%s%s; record the whole program, "
                         "or raise --eager",
                         waiting_n, sim->program->rank_n, text[0], told > 1 ? ", " : "", text[1]);
@@ -302,8 +302,8 @@ static void free_simulation(struct as_replay *sim)
     as_numbered_fini(&sim->counts);
 }
 
-int as_simulate_program(struct as_program *program, const struct as_machine_model *model,
-                        struct as_simulated *out, struct assay_error *err)
+int as_simulate_program(struct as_simulated_program *program, const struct as_machine_model *model,
+                        struct as_simulated *out, struct as_error *err)
 {
     struct as_replay sim = {.program = program,
                             .model = model,
@@ -328,7 +328,7 @@ void as_simulated_fini(struct as_simulated *simulated)
     as_vec_fini(&simulated->rank);
 }
 
-void as_program_fini(struct as_program *program)
+void as_program_fini(struct as_simulated_program *program)
 {
     if (program->close)
         program->close(program->context);
@@ -336,5 +336,5 @@ void as_program_fini(struct as_program *program)
         as_vec_fini(&comm->rank);
     as_vec_fini(&program->comm);
     as_vec_fini(&program->node);
-    *program = (struct as_program){0};
+    *program = (struct as_simulated_program){0};
 }

@@ -31,7 +31,7 @@ struct as_due {
 struct as_due_heap {
     AS_VEC(struct as_due) due;
 };
-/* due.c: 0 or ASSAY_ERR_NOMEM. */
+/* due.c: 0 or AS_ERR_NOMEM. */
 int as_due_push(struct as_due_heap *heap, int64_t ns, uint64_t order, uint32_t item);
 uint32_t as_due_pop(struct as_due_heap *heap); /* the item; not of an empty one */
 static inline int64_t as_due_first_ns(const struct as_due_heap *heap)
@@ -136,10 +136,10 @@ struct as_changed_network {
 };
 
 struct as_replay {
-    struct as_program *program;
+    struct as_simulated_program *program;
     const struct as_machine_model *model;
     struct as_simulated *out;
-    struct assay_error *err;
+    struct as_error *err;
     struct as_rank_state *rank;
     struct as_node_state *node;
     struct as_simulated_comm *comm;

@@ -13,10 +13,10 @@
 enum even_network { EVEN_IDEAL, EVEN_LATENCY, EVEN_BANDWIDTH, EVEN_NETWORKS_N };
 
 struct even_state {
-    struct as_program *program;
+    struct as_simulated_program *program;
     struct as_machine_model model;
     int64_t recorded_ns;
-    struct assay_error *err;
+    struct as_error *err;
 };
 
 /* 2^fit ns of latency, or 2^fit ns for each MiB. */
@@ -46,7 +46,7 @@ static int fit_network(struct even_state *s, enum even_network network, int64_t 
         const double fit = (low + high) / 2;
         set_network(s, network, fit);
         const int rc = simulate_total(s, total_ns);
-        if (rc == ASSAY_ERR_CORRUPT) /* beyond the longest time that is simulated */
+        if (rc == AS_ERR_CORRUPT) /* beyond the longest time that is simulated */
             *total_ns = AS_SIMULATED_NS_MAX;
         else if (rc < 0)
             return rc;
@@ -113,8 +113,8 @@ static int simulate_even(struct even_state *s, const struct as_simulated *ideal,
     return 0;
 }
 
-int as_even_gain_of(struct as_program *program, const struct as_simulated *ideal,
-                    int64_t recorded_ns, struct as_even_gain *out, struct assay_error *err)
+int as_even_gain_of(struct as_simulated_program *program, const struct as_simulated *ideal,
+                    int64_t recorded_ns, struct as_even_gain *out, struct as_error *err)
 {
     struct even_state s = {.program = program, .recorded_ns = recorded_ns, .err = err};
     *out = (struct as_even_gain){0};

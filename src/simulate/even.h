@@ -22,7 +22,7 @@ struct as_even_gain {
  * more networks are fitted to that time: one with latency, one with a bandwidth. The saving is
  * simulated on each. Errors: those of as_simulate_program.
  */
-int as_even_gain_of(struct as_program *program, const struct as_simulated *ideal,
-                    int64_t recorded_ns, struct as_even_gain *out, struct assay_error *err);
+int as_even_gain_of(struct as_simulated_program *program, const struct as_simulated *ideal,
+                    int64_t recorded_ns, struct as_even_gain *out, struct as_error *err);
 
 #endif

@@ -8,7 +8,7 @@
 #include "simulate/simulation.h"
 
 /* A time that lacks a part of the run is not a time of the run. */
-static int check_whole(const struct as_recorded *recorded, struct assay_error *err)
+static int check_whole(const struct as_recorded *recorded, struct as_error *err)
 {
     const char *what = recorded->one_sided_n    ? "one-sided access is not simulated"
                        : recorded->neighbours_n ? "collectives of neighbours are not simulated"
@@ -16,7 +16,7 @@ static int check_whole(const struct as_recorded *recorded, struct assay_error *e
                        : recorded->off_n        ? "parts of the run were not recorded"
                        : recorded->damaged_n    ? "records of the trace are missing"
                                                 : NULL;
-    return what ? as_error_set(err, ASSAY_ERR_UNSUPPORTED, "%s", what) : 0;
+    return what ? as_error_set(err, AS_ERR_UNSUPPORTED, "%s", what) : 0;
 }
 
 struct as_ideal_shares as_ideal_shares_of(const struct as_ideal_run *run, double elapsed_ns,
@@ -35,7 +35,7 @@ struct as_ideal_shares as_ideal_shares_of(const struct as_ideal_run *run, double
                                     .lost_serialisation = (ideal_ns - longest_ns) / elapsed_ns};
 }
 
-static void ask_for_regions(struct as_program *program, const struct as_ideal_wish *wish)
+static void ask_for_regions(struct as_simulated_program *program, const struct as_ideal_wish *wish)
 {
     if (!wish || wish->region_n == 0)
         return;
@@ -45,10 +45,10 @@ static void ask_for_regions(struct as_program *program, const struct as_ideal_wi
 }
 
 int as_ideal_run_of(const struct as_trace *trace, const struct as_ideal_wish *wish,
-                    struct as_ideal_run *out, struct assay_error *err)
+                    struct as_ideal_run *out, struct as_error *err)
 {
     struct as_recorded recorded = {0};
-    struct as_program program = {0};
+    struct as_simulated_program program = {0};
     struct as_machine_model model;
     struct as_simulated result = {0};
     *out = (struct as_ideal_run){0};

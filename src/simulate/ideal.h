@@ -37,7 +37,7 @@ struct as_ideal_wish {
     const char *const *region;
     size_t region_n;
     int (*mark)(void *context, uint32_t rank, const struct as_action *mark, int64_t now_ns,
-                struct assay_error *err);
+                struct as_error *err);
     void *mark_context;
 };
 
@@ -48,6 +48,6 @@ struct as_ideal_wish {
  * threads that call MPI), CORRUPT (deadlock), IO, NOMEM.
  */
 int as_ideal_run_of(const struct as_trace *trace, const struct as_ideal_wish *wish,
-                    struct as_ideal_run *out, struct assay_error *err);
+                    struct as_ideal_run *out, struct as_error *err);
 
 #endif

@@ -31,7 +31,7 @@ struct file_parser {
     const char *path;
     struct as_machine_model *model;
     struct as_machine_file *out;
-    struct assay_error *err;
+    struct as_error *err;
     struct as_view name;
     struct file_value value[VALUES_MAX];
     size_t value_n;
@@ -185,7 +185,7 @@ static int add_machine(struct file_parser *p, double id, uint32_t node_n)
 {
     as_vec_foreach (&p->machines, machine)
         if (machine->id == id)
-            return refuse_record(p, ASSAY_ERR_CORRUPT,
+            return refuse_record(p, AS_ERR_CORRUPT,
                                  "two machines have one number; number them 0, 1, 2");
     return as_vec_push(&p->machines, (struct file_machine){id, node_n}) < 0
                ? as_error_nomem(p->err, "the machines")
@@ -200,17 +200,17 @@ static int on_environment(struct file_parser *p)
     if (p->value_n < 6 || p->value[1].is_text || !whole_number(&p->value[3], NODES_MAX, &node_n) ||
         !set_bandwidth(&p->value[4], &between->bandwidth_bps) ||
         !whole_number(&p->value[5], UINT32_MAX - 1, &between->buses))
-        return refuse_record(p, ASSAY_ERR_CORRUPT,
+        return refuse_record(p, AS_ERR_CORRUPT,
                              "its fields are not machine, number, architecture, nodes, "
                              "bandwidth, buses; repair the file");
     if (p->has_environment &&
         (first.bandwidth_bps != between->bandwidth_bps || first.buses != between->buses))
-        return refuse_record(p, ASSAY_ERR_UNSUPPORTED,
+        return refuse_record(p, AS_ERR_UNSUPPORTED,
                              "machines have different networks; use one bandwidth and number of "
                              "buses");
     p->has_environment = true;
     if (node_n > NODES_MAX - p->file_node_n)
-        return refuse_record(p, ASSAY_ERR_CORRUPT, "more than 65536 nodes; use fewer");
+        return refuse_record(p, AS_ERR_CORRUPT, "more than 65536 nodes; use fewer");
     p->file_node_n += node_n;
     return add_machine(p, p->value[1].number, node_n);
 }
@@ -221,7 +221,7 @@ static int on_wide_network(struct file_parser *p)
     if (p->value_n < 6)
         return 0;
     if (p->value[4].is_text || !set_bandwidth(&p->value[5], &wide->bandwidth_bps))
-        return refuse_record(p, ASSAY_ERR_CORRUPT,
+        return refuse_record(p, AS_ERR_CORRUPT,
                              "a field is not a number in its range; repair the file");
     p->traffic = p->value[4].number;
     return 0;
@@ -265,7 +265,7 @@ static int on_link(struct file_parser *p)
 {
     struct as_dedicated_link link = {.tags_at = (uint32_t)p->out->tags.n};
     if (!parse_link(p, &link))
-        return refuse_record(p, ASSAY_ERR_CORRUPT,
+        return refuse_record(p, AS_ERR_CORRUPT,
                              "its fields are not number, two machines, bandwidth, tags, size, "
                              "condition, operation, size, condition, communicators, latency, "
                              "flight; repair the file");
@@ -314,18 +314,18 @@ static int on_nodes(struct file_parser *p, const struct file_value *value, uint3
         !whole_number(&value[8], UINT32_MAX - 1, &between.in_links) ||
         !whole_number(&value[9], UINT32_MAX - 1, &between.out_links) ||
         !set_latency(&value[10], &wide.latency_ns) || p->value[0].is_text)
-        return refuse_record(p, ASSAY_ERR_CORRUPT,
+        return refuse_record(p, AS_ERR_CORRUPT,
                              "a field is not a number in its range; repair the file");
     if (!(times >= 1e-6 && times <= 1e6))
-        return refuse_record(p, ASSAY_ERR_UNSUPPORTED,
+        return refuse_record(p, AS_ERR_UNSUPPORTED,
                              "the speed of a CPU is not from 1e-6 to 1e6; use such a speed");
     if (n > NODES_MAX - p->node_n)
-        return refuse_record(p, ASSAY_ERR_CORRUPT, "more than 65536 nodes; use fewer");
+        return refuse_record(p, AS_ERR_CORRUPT, "more than 65536 nodes; use fewer");
     struct as_network *network = p->model->network;
     if (p->node_n && !(is_one_network(&network[AS_NETWORK_INSIDE], &inside) &&
                        is_one_network(&network[AS_NETWORK_BETWEEN], &between) &&
                        network[AS_NETWORK_WIDE].latency_ns == wide.latency_ns))
-        return refuse_record(p, ASSAY_ERR_UNSUPPORTED,
+        return refuse_record(p, AS_ERR_UNSUPPORTED,
                              "nodes have different networks; use one network for all nodes");
     network[AS_NETWORK_INSIDE] = inside;
     network[AS_NETWORK_BETWEEN] = between;
@@ -342,7 +342,7 @@ static int on_mapping(struct file_parser *p)
         const struct file_value value = {.number = p->list.at[i]};
         uint32_t node;
         if (!whole_number(&value, NODES_MAX, &node))
-            return refuse_record(p, ASSAY_ERR_CORRUPT, "a node is not a number; repair the file");
+            return refuse_record(p, AS_ERR_CORRUPT, "a node is not a number; repair the file");
         if (as_vec_push(&p->out->task_node, node) < 0)
             return as_error_nomem(p->err, "the mapping");
     }
@@ -363,7 +363,7 @@ static int on_predefined(struct file_parser *p)
                as_view_equal(as_view_trim(text), as_view_of("TASKS_PER_NODE"))) {
         p->model->ranks_per_node = (uint32_t)n;
     } else {
-        return refuse_record(p, ASSAY_ERR_CORRUPT,
+        return refuse_record(p, AS_ERR_CORRUPT,
                              "the mapping is unknown; use FILL_NODES, INTERLEAVED or '4 "
                              "TASKS_PER_NODE'");
     }
@@ -382,7 +382,7 @@ static int on_record(struct file_parser *p)
         whole_number(&p->value[1], NODES_MAX, &n))
         return on_nodes(p, &p->value[3], n);
     if (as_view_ends(name, "node information"))
-        return refuse_record(p, ASSAY_ERR_CORRUPT,
+        return refuse_record(p, AS_ERR_CORRUPT,
                              "it has not 13 fields, or 14 with a number of nodes; repair the file");
     if (as_view_equal(name, as_view_of("mapping information")))
         return on_mapping(p);
@@ -411,7 +411,7 @@ static int parse_records(struct file_parser *p, struct as_view text)
                 continue;
             const int kind = parse_values(p, cut_before_word(&text, "};;"));
             if (kind < 0)
-                return refuse_record(p, ASSAY_ERR_CORRUPT,
+                return refuse_record(p, AS_ERR_CORRUPT,
                                      "its values cannot be read; repair the file");
             if (kind > 0)
                 AS_TRY(on_record(p));
@@ -433,7 +433,7 @@ static int place_machines(struct file_parser *p)
         for (; group < p->groups.n && p->groups.at[group].id == machine->id; group++)
             node_n += p->groups.at[group].node_n;
         if (node_n != machine->node_n)
-            return as_error_set(p->err, ASSAY_ERR_CORRUPT,
+            return as_error_set(p->err, AS_ERR_CORRUPT,
                                 "%s: machine %.0f has %u nodes by its environment, %u by records "
                                 "of nodes in its place; describe all nodes in the order of "
                                 "machines",
@@ -442,7 +442,7 @@ static int place_machines(struct file_parser *p)
     }
     return group == p->groups.n
                ? 0
-               : as_error_set(p->err, ASSAY_ERR_CORRUPT,
+               : as_error_set(p->err, AS_ERR_CORRUPT,
                               "%s: a node has machine %.0f, which has no environment; add its "
                               "\"environment information\"",
                               p->path, p->groups.at[group].id);
@@ -455,7 +455,7 @@ static int place_links(struct file_parser *p)
         while (at < p->machines.n && p->machines.at[at].id != p->link_ids.at[i])
             at++;
         if (at == p->machines.n)
-            return as_error_set(p->err, ASSAY_ERR_CORRUPT,
+            return as_error_set(p->err, AS_ERR_CORRUPT,
                                 "%s: a dedicated connection has machine %.0f, which has no "
                                 "environment; repair the file",
                                 p->path, p->link_ids.at[i]);
@@ -482,7 +482,7 @@ static int end_machines(struct file_parser *p)
     AS_TRY(place_machines(p));
     AS_TRY(place_links(p));
     if (p->traffic != 0)
-        return as_error_set(p->err, ASSAY_ERR_UNSUPPORTED,
+        return as_error_set(p->err, AS_ERR_UNSUPPORTED,
                             "%s: \"wide area network information\": traffic of other programs is "
                             "not simulated; set its maximum to 0",
                             p->path);
@@ -495,13 +495,13 @@ static int end_machines(struct file_parser *p)
 }
 
 int as_machine_file_parse(struct as_view text, const char *path, struct as_machine_model *model,
-                          struct as_machine_file *out, struct assay_error *err)
+                          struct as_machine_file *out, struct as_error *err)
 {
     struct file_parser p = {.path = path, .model = model, .out = out, .err = err};
     *out = (struct as_machine_file){0};
     int rc = parse_records(&p, text);
     if (rc == 0 && (!p.has_environment || p.node_n == 0))
-        rc = as_error_set(err, ASSAY_ERR_CORRUPT,
+        rc = as_error_set(err, AS_ERR_CORRUPT,
                           "%s: has no \"environment information\" and \"node information\"; use a "
                           "file of a machine (.cfg)",
                           path);
@@ -521,19 +521,19 @@ int as_machine_file_parse(struct as_view text, const char *path, struct as_machi
     return rc;
 }
 
-int as_machine_file_place(const struct as_machine_file *file, struct as_program *program,
-                          struct assay_error *err)
+int as_machine_file_place(const struct as_machine_file *file, struct as_simulated_program *program,
+                          struct as_error *err)
 {
     if (file->task_node.n == 0 && file->interleaved_n == 0)
         return 0;
     if (file->task_node.n && file->task_node.n != program->rank_n)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--machine: its mapping has %zu tasks, the program %u ranks; use "
                             "--ranks-per-node, or another file",
                             file->task_node.n, program->rank_n);
     as_vec_foreach (&file->task_node, node)
         if (file->machine_node.n && *node >= file->node_n)
-            return as_error_set(err, ASSAY_ERR_USAGE,
+            return as_error_set(err, AS_ERR_USAGE,
                                 "--machine: its mapping has node %u, its machines %u nodes; repair "
                                 "the file",
                                 *node, file->node_n);

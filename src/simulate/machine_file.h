@@ -32,14 +32,14 @@ struct as_machine_file {
  * machines with different networks), NOMEM.
  */
 int as_machine_file_parse(struct as_view text, const char *path, struct as_machine_model *model,
-                          struct as_machine_file *out, struct assay_error *err);
+                          struct as_machine_file *out, struct as_error *err);
 /* Puts the ranks on the nodes of the file. Errors: USAGE (another number of tasks), NOMEM. */
-int as_machine_file_place(const struct as_machine_file *file, struct as_program *program,
-                          struct assay_error *err);
+int as_machine_file_place(const struct as_machine_file *file, struct as_simulated_program *program,
+                          struct as_error *err);
 /* Writes a machine for the ranks of the program. Speeds of ranks and functions, the size of eager
  * messages and models of collectives have no place in the file. */
-void as_machine_file_write(const struct as_machine_model *model, const struct as_program *program,
-                           struct as_out *out);
+void as_machine_file_write(const struct as_machine_model *model,
+                           const struct as_simulated_program *program, struct as_out *out);
 void as_machine_file_fini(struct as_machine_file *file);
 
 #endif

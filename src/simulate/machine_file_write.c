@@ -15,8 +15,8 @@ static double node_speed(const struct as_machine_model *model, uint32_t node)
     return times;
 }
 
-static uint32_t node_of_rank(const struct as_machine_model *model, const struct as_program *program,
-                             uint32_t rank)
+static uint32_t node_of_rank(const struct as_machine_model *model,
+                             const struct as_simulated_program *program, uint32_t rank)
 {
     if (model->ranks_per_node)
         return rank / model->ranks_per_node;
@@ -24,7 +24,8 @@ static uint32_t node_of_rank(const struct as_machine_model *model, const struct 
 }
 
 /* CPUs of a node: enough for its ranks. */
-static uint32_t node_cpus(const struct as_machine_model *model, const struct as_program *program)
+static uint32_t node_cpus(const struct as_machine_model *model,
+                          const struct as_simulated_program *program)
 {
     return model->ranks_per_node ? model->ranks_per_node : program->node.n ? program->rank_n : 1;
 }
@@ -93,8 +94,8 @@ static void write_link(const struct as_machine_model *model, uint32_t number, st
              (double)link->network.flight_ns / 1e9);
 }
 
-static void write_mapping(const struct as_machine_model *model, const struct as_program *program,
-                          struct as_out *out)
+static void write_mapping(const struct as_machine_model *model,
+                          const struct as_simulated_program *program, struct as_out *out)
 {
     if (model->ranks_per_node || program->node.n == 0) {
         as_out_f(out, "\"predefined mapping information\" {\"%" PRIu32 " TASKS_PER_NODE\"};;\n",
@@ -108,8 +109,8 @@ static void write_mapping(const struct as_machine_model *model, const struct as_
     as_out_z(out, "}};;\n");
 }
 
-void as_machine_file_write(const struct as_machine_model *model, const struct as_program *program,
-                           struct as_out *out)
+void as_machine_file_write(const struct as_machine_model *model,
+                           const struct as_simulated_program *program, struct as_out *out)
 {
     const uint32_t cpu_n = node_cpus(model, program);
     uint32_t node_n = model->machine_n ? model->machine_node[model->machine_n - 1] + 1 : 0;

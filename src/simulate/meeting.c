@@ -54,7 +54,7 @@ static int begin_count(struct as_replay *sim, uint32_t rank, uint32_t comm)
 {
     const struct as_comm_count first = {.id = {rank, 1, comm}, .n = 1};
     if (!is_member(&sim->program->comm.at[comm], rank))
-        return as_error_set(sim->err, ASSAY_ERR_CORRUPT,
+        return as_error_set(sim->err, AS_ERR_CORRUPT,
                             "rank %u: it is not a member of the communicator of its collective; "
                             "use a whole .dim file",
                             rank);
@@ -170,7 +170,7 @@ int as_sim_collective(struct as_replay *sim, uint32_t rank, const struct as_acti
     AS_TRY(find_meeting(sim, rank, comm, action->collective, &meeting));
     struct as_pending_collective *at = &sim->meeting.at[meeting];
     if (at->collective != action->collective)
-        return as_error_set(sim->err, ASSAY_ERR_CORRUPT,
+        return as_error_set(sim->err, AS_ERR_CORRUPT,
                             "rank %u: it calls %s where other ranks call %s; record the program "
                             "from its beginning",
                             rank, as_collective_word(action->collective),

@@ -21,7 +21,7 @@ enum as_action_kind {
     AS_ACTION_COLLECTIVE,
     AS_ACTION_WAIT,   /* for the request; without effect if no such request is there */
     AS_ACTION_FORGET, /* the request: a send goes its way, a receive is cancelled */
-    AS_ACTION_MARK    /* as_program.mark gets the time of the rank; no effect */
+    AS_ACTION_MARK    /* as_simulated_program.mark gets the time of the rank; no effect */
 };
 
 /* Requests. Others are positive numbers of the rank. */
@@ -37,7 +37,7 @@ struct as_action {
     uint8_t collective;         /* COLLECTIVE: as_collective_number */
     bool is_synchronous;        /* SEND: rendezvous, whatever its size */
     uint32_t partner;           /* SEND, RECEIVE: a rank of the program */
-    uint32_t comm;              /* place in as_program.comm */
+    uint32_t comm;              /* place in as_simulated_program.comm */
     int32_t tag;                /* SEND, RECEIVE; MARK: 1 a region begins, -1 it ends, 0 else */
     uint32_t name;              /* COMPUTE: 1 + place of its function in as_speed.name, 0: none;
                                    MARK of a region: 1 + its place */
@@ -50,7 +50,7 @@ struct as_program_comm {
     AS_VEC(uint32_t) rank; /* its members, ranks of the program */
 };
 
-struct as_program {
+struct as_simulated_program {
     uint32_t rank_n;
     AS_VEC(struct as_program_comm) comm;
     AS_VEC(uint32_t) node; /* of each rank, from 0; empty: a node for each rank */
@@ -60,19 +60,19 @@ struct as_program {
      * those of the source.
      */
     int (*read)(void *context, uint32_t rank, struct as_action *out, size_t capacity, size_t *n,
-                struct assay_error *err);
+                struct as_error *err);
     /* Each rank begins again. */
-    int (*rewind)(void *context, struct assay_error *err);
+    int (*rewind)(void *context, struct as_error *err);
     void (*close)(void *context);
     /* Receives each MARK of a rank in order, with the simulated time. May be NULL. Errors: its
      * own. */
     int (*mark)(void *mark_context, uint32_t rank, const struct as_action *mark, int64_t now_ns,
-                struct assay_error *err);
+                struct as_error *err);
     void *mark_context;
     bool (*is_stopped)(void); /* asked now and then: the simulation is to end; may be NULL */
 };
 
 /* Frees all of it, the source too. */
-void as_program_fini(struct as_program *program);
+void as_program_fini(struct as_simulated_program *program);
 
 #endif

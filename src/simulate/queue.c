@@ -113,7 +113,7 @@ static int begin_transfer(struct as_replay *sim, uint32_t message, int64_t ns)
     m->begin_ns = ns;
     m->end_ns = free_ns + network->flight_ns;
     if (m->end_ns > AS_SIMULATED_NS_MAX)
-        return as_error_set(sim->err, ASSAY_ERR_CORRUPT,
+        return as_error_set(sim->err, AS_ERR_CORRUPT,
                             "simulation: times exceed 36 years; check sizes and bandwidth");
     if (!m->link && sim->is_limited[m->network] && free_ns > ns) {
         hold_resources(sim, m);

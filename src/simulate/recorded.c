@@ -16,7 +16,7 @@ struct recorded_step {
     struct recorded_thread *thread;
     uint32_t rank;
     int64_t ns;
-    struct assay_error *err;
+    struct as_error *err;
 };
 
 /* ---- Routines -------------------------------------------------------------------------------- */
@@ -216,7 +216,7 @@ static void end_recorded_request(const struct recorded_step *r, struct recorded_
 
 static int refuse_rank(const struct recorded_step *r, const char *why, const char *fix)
 {
-    return as_error_set(r->err, ASSAY_ERR_UNSUPPORTED, "rank %u: %s; %s", r->rank, why, fix);
+    return as_error_set(r->err, AS_ERR_UNSUPPORTED, "rank %u: %s; %s", r->rank, why, fix);
 }
 
 static int on_send(const struct recorded_step *r, const struct recorded_event *said,
@@ -573,7 +573,7 @@ static size_t hand_over(struct recorded_thread *t, struct as_action *out, size_t
 }
 
 int as_recorded_read(void *context, uint32_t rank, struct as_action *out, size_t capacity,
-                     size_t *n, struct assay_error *err)
+                     size_t *n, struct as_error *err)
 {
     struct recorded_reader *reader = context;
     struct recorded_thread *t = &reader->thread.at[rank];

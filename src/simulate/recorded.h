@@ -34,20 +34,21 @@ struct as_recorded {
  * MPI, sums of calls, rings.
  */
 int as_recorded_open(const struct as_trace *trace, const char *const *name, size_t name_n,
-                     struct as_recorded *recorded, struct as_program *out, struct assay_error *err);
+                     struct as_recorded *recorded, struct as_simulated_program *out,
+                     struct as_error *err);
 /*
  * From now on the program has marks: where calls of MPI begin and end, and where a burst changes.
  * `before` was filled by an earlier reading, and stays until the program is closed.
  */
-void as_recorded_mark(struct as_program *program, const struct as_recorded *before);
+void as_recorded_mark(struct as_simulated_program *program, const struct as_recorded *before);
 /*
  * From now on marks stand where these functions and regions begin (tag 1) and end (tag -1). `name`
  * of a mark is 1 + place in the regions. The texts stay until the program is closed.
  */
-void as_recorded_mark_regions(struct as_program *program, const char *const *region,
+void as_recorded_mark_regions(struct as_simulated_program *program, const char *const *region,
                               size_t region_n);
 /* The thread of a rank that calls MPI, as its stream names it. */
-uint32_t as_recorded_tid(const struct as_program *program, uint32_t rank);
+uint32_t as_recorded_tid(const struct as_simulated_program *program, uint32_t rank);
 /* From the first begin to the last end, ns. */
 int64_t as_recorded_ns(const struct as_recorded *recorded);
 void as_recorded_fini(struct as_recorded *recorded);

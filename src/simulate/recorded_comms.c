@@ -10,7 +10,7 @@ uint32_t as_recorded_place(const struct recorded_reader *reader, uint64_t global
     return row == AS_INDEX_NONE ? AS_RECORDED_NO_PLACE : reader->comm.at[row].place;
 }
 
-static int add_recorded_comm(struct recorded_reader *reader, struct as_program *program,
+static int add_recorded_comm(struct recorded_reader *reader, struct as_simulated_program *program,
                              const struct as_trace_comm *comm)
 {
     const struct recorded_comm row = {comm->global, (uint32_t)program->comm.n};
@@ -26,7 +26,7 @@ static int add_recorded_comm(struct recorded_reader *reader, struct as_program *
 }
 
 /* The first place is for messages in communicators that have no number of their own. */
-int as_recorded_add_comms(struct recorded_reader *reader, struct as_program *program)
+int as_recorded_add_comms(struct recorded_reader *reader, struct as_simulated_program *program)
 {
     AS_TRY(as_vec_push(&program->comm, (struct as_program_comm){0}));
     as_vec_foreach (&reader->thread, thread)

@@ -18,7 +18,7 @@ static void clear_thread(struct recorded_thread *t)
     t->frame.n = t->said.n = t->queue.n = 0;
 }
 
-static int rewind_recorded(void *context, struct assay_error *err)
+static int rewind_recorded(void *context, struct as_error *err)
 {
     struct recorded_reader *reader = context;
     as_numbered_fini(&reader->requests);
@@ -54,7 +54,7 @@ static void close_recorded(void *context)
 
 /* Finds out if a thread calls MPI, beyond asking for facts. */
 static int calls_mpi(const struct as_trace_process *process, struct as_trace_stream *stream,
-                     bool *out, struct assay_error *err)
+                     bool *out, struct as_error *err)
 {
     struct as_trace_event event;
     int rc = 0;
@@ -67,7 +67,7 @@ static int calls_mpi(const struct as_trace_process *process, struct as_trace_str
 }
 
 static int find_mpi_thread(const struct as_trace_process *process, struct as_trace_stream **out,
-                           struct assay_error *err)
+                           struct as_error *err)
 {
     *out = process->thread.n ? process->thread.at[0] : NULL;
     unsigned n = 0;
@@ -75,7 +75,7 @@ static int find_mpi_thread(const struct as_trace_process *process, struct as_tra
         bool is_it;
         AS_TRY(calls_mpi(process, process->thread.at[i], &is_it, err));
         if (is_it && n++)
-            return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+            return as_error_set(err, AS_ERR_UNSUPPORTED,
                                 "rank %lld: several threads call MPI; use MPI_THREAD_FUNNELED",
                                 (long long)process->rank);
         if (is_it)
@@ -85,7 +85,7 @@ static int find_mpi_thread(const struct as_trace_process *process, struct as_tra
 }
 
 static int check_stream(const struct as_trace_process *process,
-                        const struct as_trace_stream *stream, struct assay_error *err)
+                        const struct as_trace_stream *stream, struct as_error *err)
 {
     const struct as_trace_stream_facts *facts = stream ? as_trace_stream_facts(stream) : NULL;
     const char *why = !facts                 ? "it has no events"
@@ -93,19 +93,18 @@ static int check_stream(const struct as_trace_process *process,
                       : facts->end == AS_TRACE_LIMIT   ? "its trace ends at a limit of size"
                       : facts->end == AS_TRACE_REFUSED ? "its trace ends where the disk was full"
                                                        : NULL;
-    return why ? as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                              "rank %lld: %s; record the whole run again", (long long)process->rank,
-                              why)
+    return why ? as_error_set(err, AS_ERR_UNSUPPORTED, "rank %lld: %s; record the whole run again",
+                              (long long)process->rank, why)
                : 0;
 }
 
-static int add_rank(struct recorded_reader *reader, struct as_program *program,
-                    const struct as_trace_process *process, struct assay_error *err)
+static int add_rank(struct recorded_reader *reader, struct as_simulated_program *program,
+                    const struct as_trace_process *process, struct as_error *err)
 {
     struct recorded_thread thread = {.process = process};
     uint32_t node = 0;
     if (process->rank != (int64_t)reader->thread.n || process->size > INT32_MAX)
-        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+        return as_error_set(err, AS_ERR_UNSUPPORTED,
                             "rank %zu: it is missing, or is in the trace twice; record all ranks "
                             "of one MPI_COMM_WORLD",
                             reader->thread.n);
@@ -124,8 +123,8 @@ static int add_rank(struct recorded_reader *reader, struct as_program *program,
     return 0;
 }
 
-static int open_ranks(struct recorded_reader *reader, struct as_program *out,
-                      struct assay_error *err)
+static int open_ranks(struct recorded_reader *reader, struct as_simulated_program *out,
+                      struct as_error *err)
 {
     int64_t size = 0;
     as_vec_foreach (&reader->trace->process, process)
@@ -134,11 +133,11 @@ static int open_ranks(struct recorded_reader *reader, struct as_program *out,
             size = process->size;
         }
     if (reader->thread.n == 0)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+        return as_error_set(err, AS_ERR_NOT_FOUND,
                             "the trace has no ranks of MPI; record one with 'assay trace -- mpirun "
                             "-n 4 ./program'");
     if ((int64_t)reader->thread.n < size)
-        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+        return as_error_set(err, AS_ERR_UNSUPPORTED,
                             "rank %zu: it is missing in the trace; record all %lld ranks",
                             reader->thread.n, (long long)size);
     out->rank_n = (uint32_t)reader->thread.n;
@@ -152,16 +151,17 @@ static int open_ranks(struct recorded_reader *reader, struct as_program *out,
 }
 
 int as_recorded_open(const struct as_trace *trace, const char *const *name, size_t name_n,
-                     struct as_recorded *recorded, struct as_program *out, struct assay_error *err)
+                     struct as_recorded *recorded, struct as_simulated_program *out,
+                     struct as_error *err)
 {
     struct recorded_reader *reader = as_calloc(1, sizeof *reader);
     *recorded = (struct as_recorded){0};
-    *out = (struct as_program){.context = reader,
-                               .read = as_recorded_read,
-                               .rewind = rewind_recorded,
-                               .close = close_recorded};
+    *out = (struct as_simulated_program){.context = reader,
+                                         .read = as_recorded_read,
+                                         .rewind = rewind_recorded,
+                                         .close = close_recorded};
     if (!reader) {
-        *out = (struct as_program){0};
+        *out = (struct as_simulated_program){0};
         return as_error_nomem(err, "the ranks");
     }
     reader->trace = trace;
@@ -178,13 +178,13 @@ int as_recorded_open(const struct as_trace *trace, const char *const *name, size
     return rc;
 }
 
-void as_recorded_mark(struct as_program *program, const struct as_recorded *before)
+void as_recorded_mark(struct as_simulated_program *program, const struct as_recorded *before)
 {
     struct recorded_reader *reader = program->context;
     reader->marked_since = before;
 }
 
-void as_recorded_mark_regions(struct as_program *program, const char *const *region,
+void as_recorded_mark_regions(struct as_simulated_program *program, const char *const *region,
                               size_t region_n)
 {
     struct recorded_reader *reader = program->context;
@@ -192,7 +192,7 @@ void as_recorded_mark_regions(struct as_program *program, const char *const *reg
     reader->region_n = region_n;
 }
 
-uint32_t as_recorded_tid(const struct as_program *program, uint32_t rank)
+uint32_t as_recorded_tid(const struct as_simulated_program *program, uint32_t rank)
 {
     const struct recorded_reader *reader = program->context;
     assert(rank < reader->thread.n);

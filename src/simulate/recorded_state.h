@@ -73,11 +73,11 @@ struct recorded_reader {
 };
 
 /* recorded_comms.c: the place of a communicator in the program, by its global number; NO_PLACE:
- * unknown. Fills the communicators of the program; 0 or ASSAY_ERR_NOMEM. */
+ * unknown. Fills the communicators of the program; 0 or AS_ERR_NOMEM. */
 uint32_t as_recorded_place(const struct recorded_reader *reader, uint64_t global);
-int as_recorded_add_comms(struct recorded_reader *reader, struct as_program *program);
-/* recorded.c: as as_program.read. */
+int as_recorded_add_comms(struct recorded_reader *reader, struct as_simulated_program *program);
+/* recorded.c: as as_simulated_program.read. */
 int as_recorded_read(void *context, uint32_t rank, struct as_action *out, size_t capacity,
-                     size_t *n, struct assay_error *err);
+                     size_t *n, struct as_error *err);
 
 #endif

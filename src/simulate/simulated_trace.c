@@ -84,7 +84,7 @@ static int64_t copied_length_ns(const struct copied_process *p, int64_t ns)
 
 static int open_copy(struct as_simulated_trace *copy, const struct as_trace_process *process,
                      const struct as_trace_stream *stream, int64_t begin_ns,
-                     struct as_trace_writer **out, struct assay_error *err)
+                     struct as_trace_writer **out, struct as_error *err)
 {
     const struct as_trace_stream_facts *facts = as_trace_stream_facts(stream);
     char path[PATH_MAX];
@@ -106,7 +106,7 @@ static int open_copy(struct as_simulated_trace *copy, const struct as_trace_proc
     as_trace_writer_close(*out, AS_TRACE_REFUSED);
     as_free(*out);
     *out = NULL;
-    return as_error_set(err, ASSAY_ERR_IO,
+    return as_error_set(err, AS_ERR_IO,
                         "%s: the simulated trace cannot be written: %s; free some space", path,
                         strerror(-rc));
 }
@@ -129,7 +129,7 @@ static void close_copy(struct as_simulated_trace *copy, struct as_trace_writer *
 
 /* Relations of clocks are those of the recorded times. */
 static int copy_definitions(struct as_simulated_trace *copy, const struct as_trace_process *process,
-                            struct assay_error *err)
+                            struct as_error *err)
 {
     struct as_trace_writer *w;
     struct as_trace_event event;
@@ -168,7 +168,7 @@ static void copy_event(const struct copied_process *p, struct copied_thread *t)
     as_trace_copy_event(t->writer, (uint64_t)ns, event);
 }
 
-static int read_copied(struct copied_thread *t, struct assay_error *err)
+static int read_copied(struct copied_thread *t, struct as_error *err)
 {
     if (t->has_event || t->is_read)
         return 0;
@@ -190,7 +190,7 @@ static bool is_within(const struct copied_process *p, const struct copied_thread
 
 /* Copies a thread's events up to the later mark. */
 static int copy_thread(struct as_simulated_trace *copy, const struct copied_process *p,
-                       struct copied_thread *t, struct assay_error *err)
+                       struct copied_thread *t, struct as_error *err)
 {
     const struct as_trace_stream_facts *facts = as_trace_stream_facts(t->stream);
     while (!t->is_ended) {
@@ -211,7 +211,7 @@ static int copy_thread(struct as_simulated_trace *copy, const struct copied_proc
 }
 
 static int copy_interval(struct as_simulated_trace *copy, struct copied_process *p,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     as_vec_foreach (&p->thread, thread)
         AS_TRY(copy_thread(copy, p, thread, err));
@@ -219,7 +219,7 @@ static int copy_interval(struct as_simulated_trace *copy, struct copied_process 
 }
 
 static int on_mark(void *context, uint32_t rank, const struct as_action *mark, int64_t now_ns,
-                   struct assay_error *err)
+                   struct as_error *err)
 {
     struct as_simulated_trace *copy = context;
     struct copied_process *p = &copy->process.at[rank];
@@ -234,7 +234,7 @@ static int on_mark(void *context, uint32_t rank, const struct as_action *mark, i
 
 static int add_copied_process(struct as_simulated_trace *copy,
                               const struct as_trace_process *process,
-                              const struct as_program *program, struct assay_error *err)
+                              const struct as_simulated_program *program, struct as_error *err)
 {
     const uint32_t rank = (uint32_t)copy->process.n, tid = as_recorded_tid(program, rank);
     const int64_t begin_ns = copy->before->rank.at[rank].begin_ns;
@@ -255,7 +255,7 @@ static int add_copied_process(struct as_simulated_trace *copy,
 }
 
 static int begin_copy(struct as_simulated_trace *copy, const char *streams, const char *directory,
-                      const struct as_program *program, struct assay_error *err)
+                      const struct as_simulated_program *program, struct as_error *err)
 {
     copy->directory = as_malloc(strlen(directory) + 1);
     if (!copy->directory)
@@ -269,8 +269,8 @@ static int begin_copy(struct as_simulated_trace *copy, const char *streams, cons
 }
 
 int as_simulated_trace_begin(const char *streams, const char *directory,
-                             const struct as_recorded *before, struct as_program *program,
-                             struct as_simulated_trace **out, struct assay_error *err)
+                             const struct as_recorded *before, struct as_simulated_program *program,
+                             struct as_simulated_trace **out, struct as_error *err)
 {
     struct as_simulated_trace *copy = *out = as_calloc(1, sizeof *copy);
     if (!copy)
@@ -283,7 +283,7 @@ int as_simulated_trace_begin(const char *streams, const char *directory,
 }
 
 /* The events after the last mark. */
-static int copy_rest(struct as_simulated_trace *copy, struct assay_error *err)
+static int copy_rest(struct as_simulated_trace *copy, struct as_error *err)
 {
     as_vec_foreach (&copy->process, p) {
         p->from = p->to;
@@ -293,7 +293,7 @@ static int copy_rest(struct as_simulated_trace *copy, struct assay_error *err)
     return 0;
 }
 
-int as_simulated_trace_end(struct as_simulated_trace **out, int rc, struct assay_error *err)
+int as_simulated_trace_end(struct as_simulated_trace **out, int rc, struct as_error *err)
 {
     struct as_simulated_trace *copy = *out;
     *out = NULL;
@@ -309,7 +309,7 @@ int as_simulated_trace_end(struct as_simulated_trace **out, int rc, struct assay
     as_vec_fini(&copy->process);
     as_trace_close(&copy->trace);
     if (rc == 0 && copy->failed)
-        rc = as_error_set(err, ASSAY_ERR_IO,
+        rc = as_error_set(err, AS_ERR_IO,
                           "%s: the simulated trace cannot be written: %s; free some space",
                           copy->directory, strerror(copy->failed));
     as_free(copy->directory);

@@ -18,9 +18,9 @@ struct as_simulated_trace;
  * of reading.
  */
 int as_simulated_trace_begin(const char *streams, const char *directory,
-                             const struct as_recorded *before, struct as_program *program,
-                             struct as_simulated_trace **out, struct assay_error *err);
+                             const struct as_recorded *before, struct as_simulated_program *program,
+                             struct as_simulated_trace **out, struct as_error *err);
 /* `rc` is that of the simulation. With 0 the rest is written. Returns `rc`, or IO, NOMEM. */
-int as_simulated_trace_end(struct as_simulated_trace **copy, int rc, struct assay_error *err);
+int as_simulated_trace_end(struct as_simulated_trace **copy, int rc, struct as_error *err);
 
 #endif

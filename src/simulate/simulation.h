@@ -33,8 +33,8 @@ struct as_simulated {
 /* `out` needs as_simulated_fini in any case. Errors: CORRUPT (deadlock: which ranks wait for what;
  * collectives that do not match; times beyond 2^60 ns), LIMIT (stopped), NOMEM, those of the
  * source. */
-int as_simulate_program(struct as_program *program, const struct as_machine_model *model,
-                        struct as_simulated *out, struct assay_error *err);
+int as_simulate_program(struct as_simulated_program *program, const struct as_machine_model *model,
+                        struct as_simulated *out, struct as_error *err);
 void as_simulated_fini(struct as_simulated *simulated);
 
 #endif

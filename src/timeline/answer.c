@@ -375,7 +375,7 @@ static int answer_next(struct as_timeline_request *r)
 static int answer_cfg(struct as_timeline_request *r)
 {
     struct as_str text = {0};
-    struct assay_error err;
+    struct as_error err;
     if (!r->metric)
         return 404;
     const int rc = as_cfg_write(&r->metric->configuration, &text, &err);

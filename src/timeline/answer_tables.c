@@ -25,7 +25,7 @@ static bool find_in_column(struct as_timeline_request *r, uint32_t row, int64_t 
 {
     const int64_t column = as_timeline_query_number(r, "column", 0, 0, COLUMNS_MAX);
     struct as_timeline_histogram h;
-    struct assay_error ignored;
+    struct as_error ignored;
     query_histogram(r, &h);
     r->is_bad |= h.table.columns.is_automatic;
     h.cells.result.table = &h.table;
@@ -144,7 +144,7 @@ int as_timeline_answer_histogram(struct as_timeline_request *r)
 {
     struct as_timeline_view v;
     struct as_timeline_histogram h;
-    struct assay_error ignored;
+    struct as_error ignored;
     as_timeline_query_view(r, &v);
     query_histogram(r, &h);
     if (!r->metric || r->metric->index.head->is_code || r->is_bad)

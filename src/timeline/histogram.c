@@ -105,7 +105,7 @@ void as_timeline_histogram_init(struct as_timeline_histogram *h, int64_t columns
 
 int as_timeline_histogram_add(struct as_timeline_histogram *h,
                               const struct as_timeline_index *index,
-                              const struct as_timeline_view *view, struct assay_error *err)
+                              const struct as_timeline_view *view, struct as_error *err)
 {
     const struct as_window control = {.is_code = false};
     struct piece_visit visit = {.visit = extend_scale, .cells = &h->cells};
@@ -118,7 +118,7 @@ int as_timeline_histogram_add(struct as_timeline_histogram *h,
     if (rc == 0)
         rc = visit_view(index, view, &visit);
     as_cells_end(&h->cells);
-    return rc == ASSAY_ERR_NOMEM ? as_error_nomem(err, h->table.name) : rc;
+    return rc == AS_ERR_NOMEM ? as_error_nomem(err, h->table.name) : rc;
 }
 
 void as_timeline_histogram_fini(struct as_timeline_histogram *h)

@@ -22,7 +22,7 @@ void as_timeline_histogram_init(struct as_timeline_histogram *histogram, int64_t
  * Errors: LIMIT, NOMEM. */
 int as_timeline_histogram_add(struct as_timeline_histogram *histogram,
                               const struct as_timeline_index *index,
-                              const struct as_timeline_view *view, struct assay_error *err);
+                              const struct as_timeline_view *view, struct as_error *err);
 void as_timeline_histogram_fini(struct as_timeline_histogram *histogram);
 
 /* The first piece of a row with a value in a column that begins later than `ns`. `scale` is that of

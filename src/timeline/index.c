@@ -40,7 +40,7 @@ static uint64_t digest_ends(int fd, uint64_t size_b)
 }
 
 int as_timeline_identify(const char *trace, struct as_view window, struct as_timeline_identity *out,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     struct stat st;
     const int fd = as_foreign_open(AT_FDCWD, trace, 0, &st);
@@ -183,25 +183,24 @@ bool as_timeline_messages_are_whole(const struct as_timeline_index *index,
 }
 
 static int check_index(const char *path, const struct as_timeline_identity *of,
-                       struct as_timeline_index *index, struct assay_error *err)
+                       struct as_timeline_index *index, struct as_error *err)
 {
     const struct as_timeline_head *h = index->head;
     if (index->map.n < sizeof *h || memcmp(h->magic, AS_TIMELINE_MAGIC, sizeof h->magic) != 0)
-        return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: is not an index of a trace; remove it",
-                            path);
+        return as_error_set(err, AS_ERR_CORRUPT, "%s: is not an index of a trace; remove it", path);
     if (h->version != AS_TIMELINE_VERSION)
-        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+        return as_error_set(err, AS_ERR_UNSUPPORTED,
                             "%s: has version %u of the format; remove the file", path, h->version);
     if (of && memcmp(&h->of, of, sizeof *of) != 0)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+        return as_error_set(err, AS_ERR_NOT_FOUND,
                             "%s: is of another state of the trace; make it again", path);
     if (!index_fits(index) || (of && as_timeline_digest(index) != h->digest))
-        return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: is damaged; remove it", path);
+        return as_error_set(err, AS_ERR_CORRUPT, "%s: is damaged; remove it", path);
     return 0;
 }
 
 int as_timeline_index_open(const char *path, const struct as_timeline_identity *of,
-                           struct as_timeline_index *out, struct assay_error *err)
+                           struct as_timeline_index *out, struct as_error *err)
 {
     struct stat st;
     *out = (struct as_timeline_index){0};
@@ -252,14 +251,14 @@ static bool blocks_are_whole(const struct as_timeline_index *index)
 }
 
 int as_timeline_index_verify(const struct as_timeline_index *index, const char *path,
-                             uint64_t text_digest, struct assay_error *err)
+                             uint64_t text_digest, struct as_error *err)
 {
     if (index->head->text_digest != text_digest)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+        return as_error_set(err, AS_ERR_NOT_FOUND,
                             "%s: the trace changed at the same size and time; remove the index",
                             path);
     if (!blocks_are_whole(index))
-        return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: is damaged; remove it", path);
+        return as_error_set(err, AS_ERR_CORRUPT, "%s: is damaged; remove it", path);
     return 0;
 }
 

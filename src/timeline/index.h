@@ -111,17 +111,17 @@ struct as_timeline_index {
 
 /* Reads size, time and digest of the trace. Errors: NOT_FOUND, PERMISSION, IO. */
 int as_timeline_identify(const char *trace, struct as_view window, struct as_timeline_identity *out,
-                         struct assay_error *err);
+                         struct as_error *err);
 /* Errors: NOT_FOUND, CORRUPT, UNSUPPORTED (of another version), IO, NOMEM. `of` NULL: any trace,
  * without a check of the digest; else an index of another one is NOT_FOUND. */
 int as_timeline_index_open(const char *path, const struct as_timeline_identity *of,
-                           struct as_timeline_index *out, struct assay_error *err);
+                           struct as_timeline_index *out, struct as_error *err);
 void as_timeline_index_close(struct as_timeline_index *index);
 
 /* Compares the digest of the whole trace, and the digests of all blocks. Returns 0 if they are
  * those of the index. Errors: NOT_FOUND (of another state of the trace), CORRUPT. */
 int as_timeline_index_verify(const struct as_timeline_index *index, const char *path,
-                             uint64_t text_digest, struct assay_error *err);
+                             uint64_t text_digest, struct as_error *err);
 
 /* The digest of the sections and the head of an index. */
 uint64_t as_timeline_digest(const struct as_timeline_index *index);

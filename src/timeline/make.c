@@ -98,10 +98,10 @@ static int write_series(struct as_timeline_writer *w)
     as_free(order);
     as_free(sorted);
     as_free(next);
-    return is_there ? 0 : ASSAY_ERR_NOMEM;
+    return is_there ? 0 : AS_ERR_NOMEM;
 }
 
-static int end_index(struct as_timeline_writer *w, struct assay_error *err)
+static int end_index(struct as_timeline_writer *w, struct as_error *err)
 {
     struct as_timeline_head *h = &w->head;
     AS_TRY(as_timeline_write_rest(w));
@@ -124,7 +124,7 @@ static int end_index(struct as_timeline_writer *w, struct assay_error *err)
 }
 
 static int read_trace(struct as_timeline_writer *w, struct as_evaluated *trace,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
     const struct as_evaluator_options options = {.to_ns = INT64_MAX,
                                                  .on_piece = as_timeline_on_piece,
@@ -151,7 +151,7 @@ static int read_trace(struct as_timeline_writer *w, struct as_evaluated *trace,
 }
 
 int as_timeline_make(struct as_evaluated *trace, const struct as_timeline_making *making,
-                     const char *path, struct assay_error *err)
+                     const char *path, struct as_error *err)
 {
     struct as_timeline_writer *w = as_calloc(1, sizeof *w);
     if (!w)
@@ -173,7 +173,7 @@ int as_timeline_make(struct as_evaluated *trace, const struct as_timeline_making
         rc = read_trace(w, trace, err);
         if (rc == 0)
             rc = end_index(w, err);
-        if (rc == ASSAY_ERR_NOMEM)
+        if (rc == AS_ERR_NOMEM)
             as_error_nomem(err, path);
         as_out_fini(&w->out);
         rc = as_outfile_end(&w->file, rc, err);

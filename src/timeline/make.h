@@ -23,6 +23,6 @@ struct as_timeline_making {
  * of reading and evaluating, IO (also a full disk), USAGE (`path` cannot be written).
  */
 int as_timeline_make(struct as_evaluated *trace, const struct as_timeline_making *making,
-                     const char *path, struct assay_error *err);
+                     const char *path, struct as_error *err);
 
 #endif

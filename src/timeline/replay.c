@@ -42,12 +42,12 @@ struct index_replay {
     AS_VEC(struct replay_place) place; /* a heap, the earliest first */
     uint64_t lines_n;
     size_t dropped_b; /* the file before it is not needed any more */
-    struct assay_error *err;
+    struct as_error *err;
 };
 
 static int replay_damage(struct index_replay *r)
 {
-    return as_error_set(r->err, ASSAY_ERR_CORRUPT, "%s: is damaged; remove it", r->path);
+    return as_error_set(r->err, AS_ERR_CORRUPT, "%s: is damaged; remove it", r->path);
 }
 
 /* ---- Cursors --------------------------------------------------------------------------------- */
@@ -244,7 +244,7 @@ static inline int replay_line(struct index_replay *r, struct replay_cursor *c)
     if (++r->lines_n % STOP_LINES == 0) {
         drop_read_blocks(r);
         if (r->trace->is_stopped && r->trace->is_stopped())
-            return as_error_set(r->err, ASSAY_ERR_LIMIT,
+            return as_error_set(r->err, AS_ERR_LIMIT,
                                 "the evaluation: stopped by a signal; run it again");
     }
     return r->by_thread ? as_evaluator_add_thread_line(r->evaluation, &line)
@@ -326,7 +326,7 @@ static int list_threads_replayed(const struct index_replay *r, struct replay_thr
     struct replay_thread *thread = *out = as_calloc(r->cursor.n + 1, sizeof *thread);
     *n = 0;
     if (!thread)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t i = 0; i < r->cursor.n; i++) {
         if (i == 0 || r->cursor.at[i].series->object != r->cursor.at[i - 1].series->object)
             thread[(*n)++].first = i;
@@ -393,7 +393,7 @@ static int replay_lines(struct index_replay *r, const struct as_timeline_evaluat
 
 static int replay_pass(struct as_evaluated *trace, struct as_evaluator *evaluation,
                        const struct as_timeline_index *index, const char *path,
-                       const struct as_timeline_evaluation *how, struct assay_error *err)
+                       const struct as_timeline_evaluation *how, struct as_error *err)
 {
     struct index_replay r = {.trace = trace,
                              .evaluation = evaluation,
@@ -410,7 +410,7 @@ static int replay_pass(struct as_evaluated *trace, struct as_evaluator *evaluati
         rc = as_evaluator_end_pass(evaluation, index->head->end_ns, err);
     as_vec_fini(&r.cursor);
     as_vec_fini(&r.place);
-    return rc == ASSAY_ERR_NOMEM ? as_error_nomem(err, path) : rc;
+    return rc == AS_ERR_NOMEM ? as_error_nomem(err, path) : rc;
 }
 
 /* ---- Index or trace -------------------------------------------------------------------------- */
@@ -425,9 +425,9 @@ static const struct as_ready *ready_states(void)
 
 /* A trace that cannot be read is a fault of its reading, which follows. */
 static int verify_replayed(const struct as_evaluated *trace, const char *path,
-                           const struct as_timeline_index *index, struct assay_error *damage)
+                           const struct as_timeline_index *index, struct as_error *damage)
 {
-    struct assay_error ignored = {0};
+    struct as_error ignored = {0};
     uint64_t text_digest;
     AS_TRY(as_lines_digest_file(trace->path, trace->is_stopped, &text_digest, &ignored));
     return as_timeline_index_verify(index, path, text_digest, damage);
@@ -435,11 +435,11 @@ static int verify_replayed(const struct as_evaluated *trace, const char *path,
 
 /* True: there is an index to use; `*damage` says why one is left out. */
 static bool open_replayed(const struct as_evaluated *trace, const char *path, bool verifies,
-                          struct as_timeline_index *index, struct assay_error *damage)
+                          struct as_timeline_index *index, struct as_error *damage)
 {
     const struct as_ready *ready = ready_states();
     struct as_timeline_identity of;
-    struct assay_error ignored = {0};
+    struct as_error ignored = {0};
     if (!ready || as_timeline_identify(trace->path, as_view_of(ready->text), &of, &ignored) < 0)
         return false;
     int rc = as_timeline_index_open(path, &of, index, &ignored);
@@ -448,7 +448,7 @@ static bool open_replayed(const struct as_evaluated *trace, const char *path, bo
         if (rc < 0)
             as_timeline_index_close(index);
     }
-    if (rc == ASSAY_ERR_CORRUPT && !*damage->text)
+    if (rc == AS_ERR_CORRUPT && !*damage->text)
         *damage = ignored;
     if (rc < 0)
         return false;
@@ -461,22 +461,22 @@ static bool open_replayed(const struct as_evaluated *trace, const char *path, bo
 /* A damaged index makes the pass void: the trace is read. */
 static int evaluate_pass(struct as_evaluated *trace, struct as_evaluator *evaluation,
                          const struct as_timeline_index *index, const char *path,
-                         struct as_timeline_evaluation *how, struct assay_error *err)
+                         struct as_timeline_evaluation *how, struct as_error *err)
 {
     if (how->from_index) {
         const int rc = replay_pass(trace, evaluation, index, path, how, err);
-        if (rc != ASSAY_ERR_CORRUPT && rc != ASSAY_ERR_TRUNCATED)
+        if (rc != AS_ERR_CORRUPT && rc != AS_ERR_TRUNCATED)
             return rc;
         how->from_index = false;
         how->damage = *err;
-        *err = (struct assay_error){0};
+        *err = (struct as_error){0};
         AS_TRY(as_evaluator_restart_pass(evaluation, err));
     }
     return as_evaluated_run_pass(trace, evaluation, err);
 }
 
 int as_timeline_evaluate(struct as_evaluated *trace, struct as_evaluator *evaluation,
-                         struct as_timeline_evaluation *how, struct assay_error *err)
+                         struct as_timeline_evaluation *how, struct as_error *err)
 {
     struct as_timeline_index index = {0};
     struct as_str path = {0};

@@ -19,8 +19,8 @@ struct as_timeline_evaluation {
     const struct as_timeline_index *index;
     bool verifies; /* digests the whole trace before its index is used */
     /* set at the end: */
-    bool from_index;           /* passes came from the index */
-    struct assay_error damage; /* why an index is left out; text "": none is */
+    bool from_index;        /* passes came from the index */
+    struct as_error damage; /* why an index is left out; text "": none is */
 };
 
 /*
@@ -29,6 +29,6 @@ struct as_timeline_evaluation {
  * as_evaluated_run.
  */
 int as_timeline_evaluate(struct as_evaluated *trace, struct as_evaluator *evaluation,
-                         struct as_timeline_evaluation *how, struct assay_error *err);
+                         struct as_timeline_evaluation *how, struct as_error *err);
 
 #endif

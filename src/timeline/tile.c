@@ -218,7 +218,7 @@ int as_timeline_draw_codes(const struct as_timeline_index *index,
     uint64_t *times = as_calloc((size_t)index->head->codes_n * 2 + 1, sizeof *times);
     uint64_t touched_b = 0;
     if (!times)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t row = 0; row < view->rows_n; row++) {
         draw_code_row(index, view, mode, view->first_row + row, times,
                       out + (size_t)row * view->pixels_n);

@@ -17,30 +17,30 @@
 /* ---- Files ----------------------------------------------------------------------------------- */
 
 static int metric_path(const struct as_timeline_trace *t, const struct as_timeline_metric *metric,
-                       struct as_str *out, struct assay_error *err)
+                       struct as_str *out, struct as_error *err)
 {
     as_str_clear(out);
     as_str_appendf(out, "%s/%s.index", t->folder, metric->ready->name);
     return out->failed ? as_error_nomem(err, "the index") : 0;
 }
 
-static int make_aside(struct as_timeline_trace *t, struct assay_error *err)
+static int make_aside(struct as_timeline_trace *t, struct as_error *err)
 {
     const char *temporary = getenv("TMPDIR");
     snprintf(t->folder, sizeof t->folder, "%s/assay-timeline-XXXXXX",
              temporary && *temporary ? temporary : "/tmp");
     if (!mkdtemp(t->folder)) {
-        as_error_set(err, ASSAY_ERR_IO, "%s: %s; set TMPDIR to a directory with free space",
-                     t->folder, strerror(errno));
+        as_error_set(err, AS_ERR_IO, "%s: %s; set TMPDIR to a directory with free space", t->folder,
+                     strerror(errno));
         t->folder[0] = 0;
-        return ASSAY_ERR_IO;
+        return AS_ERR_IO;
     }
     t->is_temporary = true;
     return 0;
 }
 
 /* "run.prv.index" beside the trace, or a temporary one where nothing can be written there. */
-static int make_folder(struct as_timeline_trace *t, struct assay_error *err)
+static int make_folder(struct as_timeline_trace *t, struct as_error *err)
 {
     struct stat st;
     if (snprintf(t->folder, sizeof t->folder, "%s.index", t->trace->path) >= (int)sizeof t->folder)
@@ -54,7 +54,7 @@ static int make_folder(struct as_timeline_trace *t, struct assay_error *err)
 /* ---- Metrics --------------------------------------------------------------------------------- */
 
 static int add_metric(struct as_timeline_trace *t, const struct as_ready *ready,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
     struct as_timeline_metric metric = {.ready = ready};
     AS_TRY(as_cfg_read(as_view_of(ready->text), ready->name, &metric.configuration, err));
@@ -66,7 +66,7 @@ static int add_metric(struct as_timeline_trace *t, const struct as_ready *ready,
 }
 
 /* Time lines among the configurations with a name; the states come first. */
-static int list_metrics(struct as_timeline_trace *t, struct assay_error *err)
+static int list_metrics(struct as_timeline_trace *t, struct as_error *err)
 {
     for (unsigned others = 0; others < 2; others++)
         for (size_t i = 0; i < as_ready_n; i++) {
@@ -95,7 +95,7 @@ static struct as_ready *own_ready(const char *path, const char *text, size_t n)
     return own;
 }
 
-static int add_own_metric(struct as_timeline_trace *t, const char *path, struct assay_error *err)
+static int add_own_metric(struct as_timeline_trace *t, const char *path, struct as_error *err)
 {
     char *text = NULL;
     size_t n;
@@ -108,12 +108,12 @@ static int add_own_metric(struct as_timeline_trace *t, const char *path, struct 
     const size_t before_n = t->metric.n;
     int rc = 0;
     if (as_timeline_metric_of(t, as_view_of(own->name)))
-        rc = as_error_set(err, ASSAY_ERR_USAGE,
+        rc = as_error_set(err, AS_ERR_USAGE,
                           "%s: another configuration has this name; rename the file", path);
     if (rc == 0)
         rc = add_metric(t, own, err);
     if (rc == 0 && t->metric.n == before_n)
-        rc = as_error_set(err, ASSAY_ERR_USAGE,
+        rc = as_error_set(err, AS_ERR_USAGE,
                           "%s: has tables; use 'assay evaluate' for them, or remove them", path);
     if (rc < 0)
         as_free(own);
@@ -134,7 +134,7 @@ struct as_timeline_metric *as_timeline_metric_of(struct as_timeline_trace *t, st
 static bool open_metric(struct as_timeline_trace *t, struct as_timeline_metric *metric,
                         const char *path, const struct as_timeline_identity *of)
 {
-    struct assay_error ignored = {0};
+    struct as_error ignored = {0};
     if (as_timeline_index_open(path, of, &metric->index, &ignored) < 0)
         return false;
     if (t->verifies &&
@@ -148,7 +148,7 @@ static bool open_metric(struct as_timeline_trace *t, struct as_timeline_metric *
 
 /* The first metric: made before anything is answered. */
 static int open_records(struct as_timeline_trace *t, struct as_evaluated *trace,
-                        const struct as_timeline_options *options, struct assay_error *err)
+                        const struct as_timeline_options *options, struct as_error *err)
 {
     struct as_timeline_metric *metric = &t->metric.at[0];
     struct as_timeline_making making = {.configuration = &metric->configuration,
@@ -174,7 +174,7 @@ static int open_records(struct as_timeline_trace *t, struct as_evaluated *trace,
 }
 
 int as_timeline_open(struct as_evaluated *trace, const struct as_timeline_options *options,
-                     struct as_timeline_trace *out, struct assay_error *err)
+                     struct as_timeline_trace *out, struct as_error *err)
 {
     *out = (struct as_timeline_trace){.trace = trace,
                                       .title = options->title,
@@ -246,14 +246,14 @@ static int start_job(struct as_timeline_trace *t, struct as_timeline_metric *met
     job->metric = metric;
     job->lines_n = 0;
     job->is_over = false;
-    job->error = (struct assay_error){0};
+    job->error = (struct as_error){0};
     AS_TRY(as_timeline_identify(job->trace, as_view_of(metric->ready->text), &job->of,
                                 &metric->error));
     AS_TRY(metric_path(t, metric, &job->path, &metric->error));
     if (open_metric(t, metric, as_str_z(&job->path), &job->of))
         return 0;
     if (pthread_create(&job->thread, NULL, run_job, job) != 0)
-        return as_error_set(&metric->error, ASSAY_ERR_LIMIT,
+        return as_error_set(&metric->error, AS_ERR_LIMIT,
                             "%s: no thread could be started; end other programs",
                             metric->ready->name);
     t->has_job = true;
@@ -277,7 +277,7 @@ uint64_t as_timeline_lines(const struct as_timeline_trace *t)
 void as_timeline_close(struct as_timeline_trace *t)
 {
     struct as_str path = {0};
-    struct assay_error ignored = {0};
+    struct as_error ignored = {0};
     if (t->has_job) {
         is_closing = true;
         end_job(t);

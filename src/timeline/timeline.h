@@ -22,7 +22,7 @@ struct as_timeline_metric {
     struct as_configuration configuration;
     struct as_timeline_index index;
     enum as_metric_state state;
-    struct assay_error error; /* FAILED */
+    struct as_error error; /* FAILED */
 };
 
 /* A metric that is being made. */
@@ -35,7 +35,7 @@ struct as_timeline_job {
     atomic_uint_least64_t lines_n;
     atomic_bool is_over;
     int rc;
-    struct assay_error error;
+    struct as_error error;
 };
 
 struct as_timeline_trace {
@@ -46,7 +46,7 @@ struct as_timeline_trace {
     bool has_report;                  /* the page of a report is served beside it */
     bool verifies;                    /* an index must be of `text_digest` */
     uint64_t text_digest;             /* of the whole trace, if `verifies` */
-    struct assay_error remade; /* why an index was made anew by `verifies`; text "": none was */
+    struct as_error remade; /* why an index was made anew by `verifies`; text "": none was */
     AS_VEC(struct as_timeline_metric) metric; /* the first has the states, and the records */
     struct as_timeline_job job;
     bool has_job;
@@ -66,7 +66,7 @@ struct as_timeline_options {
 /* Opens the index of the records, or makes it. `trace` is borrowed. Errors: those of making, and of
  * reading configurations; USAGE (one with tables, two of one name). */
 int as_timeline_open(struct as_evaluated *trace, const struct as_timeline_options *options,
-                     struct as_timeline_trace *out, struct assay_error *err);
+                     struct as_timeline_trace *out, struct as_error *err);
 void as_timeline_close(struct as_timeline_trace *timeline);
 
 /* The metric of a name, or NULL. */

@@ -46,7 +46,7 @@ struct device_making {
     uint64_t commands_max;                   /* numbers above are damage */
     AS_VEC(struct device_enqueued) enqueued; /* by command */
     AS_VEC(struct device_queue) queue;
-    struct assay_error *err;
+    struct as_error *err;
 };
 
 /* ---- Clocks ------------------------------------------------------------------------------- */
@@ -322,7 +322,7 @@ static int open_lane(struct device_making *m, const struct device_queue *queue, 
     m->out->streams_n += rc == 0;
     return rc == 0
                ? 0
-               : as_error_set(m->err, ASSAY_ERR_IO,
+               : as_error_set(m->err, AS_ERR_IO,
                               "%s: the queue of a device cannot be written: %s; free some space",
                               path, strerror(-rc));
 }
@@ -358,7 +358,7 @@ static int close_lanes(struct device_making *m, const struct device_queue *queue
         as_trace_writer_close(w, AS_TRACE_CLOSED);
         as_free(lane[i]);
     }
-    return failed ? as_error_set(m->err, ASSAY_ERR_IO,
+    return failed ? as_error_set(m->err, AS_ERR_IO,
                                  "%s: the queue of a device cannot be written: %s; free some space",
                                  m->directory, strerror(failed))
                   : 0;
@@ -430,13 +430,12 @@ static int make_queues(struct device_making *m)
     return 0;
 }
 
-int as_trace_devices_make(const char *directory, struct as_trace_devices *out,
-                          struct assay_error *err)
+int as_trace_devices_make(const char *directory, struct as_trace_devices *out, struct as_error *err)
 {
     struct as_trace trace;
     *out = (struct as_trace_devices){0};
     int rc = as_trace_open_unrelated(directory, &trace, err);
-    if (rc == ASSAY_ERR_NOT_FOUND)
+    if (rc == AS_ERR_NOT_FOUND)
         return 0;
     if (rc < 0)
         return rc;

@@ -21,7 +21,7 @@ struct as_trace_devices {
 /* Writes the streams of queues of all processes into a directory of streams; a trace without queues
  * stays as it is. Errors: NOMEM, IO. */
 int as_trace_devices_make(const char *directory, struct as_trace_devices *out,
-                          struct assay_error *err);
+                          struct as_error *err);
 
 /* A clock of a device: stamp x is x + offset_ns + (x - begin_ns) * drift of the host's. */
 struct as_device_clock {

@@ -34,7 +34,7 @@ struct filter_reader {
     bool is_bare;    /* no name has followed the mode yet */
     bool is_mangled; /* MANGLED has followed the mode */
     struct as_trace_filter *out;
-    struct assay_error *err;
+    struct as_error *err;
 };
 
 static bool is_blank(char c)
@@ -50,7 +50,7 @@ __attribute__((format(printf, 3, 4))) static int fault_at(struct filter_reader *
     va_start(list, fmt);
     vsnprintf(sentence, sizeof sentence, fmt, list);
     va_end(list);
-    return as_error_set(r->err, ASSAY_ERR_USAGE, "%s:%u: %s", r->name, line, sentence);
+    return as_error_set(r->err, AS_ERR_USAGE, "%s:%u: %s", r->name, line, sentence);
 }
 
 static void skip_blanks(struct filter_reader *r)
@@ -245,7 +245,7 @@ static int parse_words(struct filter_reader *r)
 }
 
 int as_trace_filter_parse(struct as_view text, const char *name, struct as_trace_filter *out,
-                          struct assay_error *err)
+                          struct as_error *err)
 {
     struct filter_reader r = {.rest = text, .name = name, .line = 1, .out = out, .err = err};
     *out = (struct as_trace_filter){0};
@@ -259,7 +259,7 @@ int as_trace_filter_parse(struct as_view text, const char *name, struct as_trace
 
 /* ---- The file ------------------------------------------------------------------------------ */
 
-int as_trace_filter_read(const char *path, struct as_trace_filter *out, struct assay_error *err)
+int as_trace_filter_read(const char *path, struct as_trace_filter *out, struct as_error *err)
 {
     char *text;
     size_t n;

@@ -37,9 +37,9 @@ enum as_filter_class as_filter_class_of(const char *name);
 /* Parses the rules of a text; messages use `name`. The caller releases `*out` with
  * as_trace_filter_fini, also after an error. Errors: USAGE (with line number), NOMEM. */
 int as_trace_filter_parse(struct as_view text, const char *name, struct as_trace_filter *out,
-                          struct assay_error *err);
+                          struct as_error *err);
 /* Reads the rules of a file, as as_trace_filter_parse. Errors: NOT_FOUND, IO, USAGE, NOMEM. */
-int as_trace_filter_read(const char *path, struct as_trace_filter *out, struct assay_error *err);
+int as_trace_filter_read(const char *path, struct as_trace_filter *out, struct as_error *err);
 void as_trace_filter_fini(struct as_trace_filter *filter);
 
 /*

@@ -96,10 +96,10 @@ int as_trace_filter_settle(struct as_trace_filter *filter, struct as_filter_kept
             as_trace_filter_add(filter, is_test ? AS_FILTER_FOUND : AS_FILTER_RECORDED,
                                 known[i].name);
             if (together[t].all && !is_test && as_vec_push(&kept->name, known[i].name) < 0)
-                return ASSAY_ERR_NOMEM;
+                return AS_ERR_NOMEM;
         }
     }
-    return filter->rules.failed ? ASSAY_ERR_NOMEM : 0;
+    return filter->rules.failed ? AS_ERR_NOMEM : 0;
 }
 
 void as_filter_kept_fini(struct as_filter_kept *kept)

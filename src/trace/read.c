@@ -136,19 +136,19 @@ static bool is_time(int64_t ns)
 }
 
 static int check_head(const char *path, const struct as_trace_head *head, size_t got,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
     if (got != sizeof *head || head->magic != AS_TRACE_MAGIC)
-        return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: not an event stream", path);
+        return as_error_set(err, AS_ERR_CORRUPT, "%s: not an event stream", path);
     if (head->version != AS_TRACE_VERSION)
-        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+        return as_error_set(err, AS_ERR_UNSUPPORTED,
                             "%s: stream of version %u, but version %u is supported; use the assay "
                             "that wrote it",
                             path, head->version, AS_TRACE_VERSION);
     if (head->block_b != AS_TRACE_BLOCK_B || head->clock > AS_TRACE_GIVEN ||
         !is_time(head->begin.raw_ns) || !is_time(head->latest.raw_ns) ||
         !is_time(head->monotonic_ns) || !is_time(head->real_ns))
-        return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: its first page is invalid", path);
+        return as_error_set(err, AS_ERR_CORRUPT, "%s: its first page is invalid", path);
     return 0;
 }
 
@@ -252,14 +252,14 @@ static int make_index(struct as_trace_stream *s, const struct as_trace_head *hea
     for (uint64_t number = first; number < first + n; number++) {
         const uint64_t place = ring ? number % ring : number;
         if (add_place(s, number, AS_TRACE_PAGE_B + place * AS_TRACE_BLOCK_B) < 0)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
     }
     s->facts.blocks_n = s->place.n;
     s->facts.overwritten_n = first;
     return 0;
 }
 
-static int open_file(struct as_trace_stream *s, int at, const char *path, struct assay_error *err)
+static int open_file(struct as_trace_stream *s, int at, const char *path, struct as_error *err)
 {
     struct as_trace_head head = {0};
     struct stat status;
@@ -275,7 +275,7 @@ static int open_file(struct as_trace_stream *s, int at, const char *path, struct
 }
 
 int as_trace_stream_open(int at, const char *path, struct as_trace_stream **out,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     struct as_trace_stream *s = as_calloc(1, sizeof *s);
     *out = s;
@@ -327,7 +327,7 @@ int64_t as_trace_stream_kept_ns(const struct as_trace_stream *s)
 
 /* ---- Events ------------------------------------------------------------------------------- */
 
-static int load_block(struct as_trace_stream *s, struct assay_error *err)
+static int load_block(struct as_trace_stream *s, struct as_error *err)
 {
     const struct block_place place = s->place.at[s->next++];
     const size_t head_b = sizeof(struct as_trace_block), size_b = place.used_b - head_b;
@@ -341,8 +341,7 @@ static int load_block(struct as_trace_stream *s, struct assay_error *err)
     }
     const ssize_t got = pread(s->fd, s->bytes, size_b, (off_t)(place.offset + head_b));
     if (got < 0)
-        return as_error_set(err, ASSAY_ERR_IO, "an event stream cannot be read: %s",
-                            strerror(errno));
+        return as_error_set(err, AS_ERR_IO, "an event stream cannot be read: %s", strerror(errno));
     memset(s->bytes + got, 0, AS_NUMBERS_SPARE_B);
     s->facts.damaged_n += (size_t)got < size_b;
     s->cursor = as_read_of(s->bytes, (size_t)got);
@@ -420,7 +419,7 @@ static int read_list(struct as_trace_stream *s, struct as_trace_event *out)
         return 0;
     }
     if (as_vec_reserve(&s->list, (size_t)n + 1) < 0)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     const uint8_t *at = s->cursor.at;
     for (uint64_t i = 0; i < n && at <= s->cursor.end; i++) {
         value += (uint64_t)as_numbers_unzigzag(as_numbers_next(&at, s->cursor.end));
@@ -551,7 +550,7 @@ static int read_record(struct as_trace_stream *s, struct as_trace_event *out)
 }
 
 int as_trace_stream_next(struct as_trace_stream *s, struct as_trace_event *out,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     for (;;) {
         while (as_read_left(&s->cursor) == 0) {
@@ -570,7 +569,7 @@ int as_trace_stream_next(struct as_trace_stream *s, struct as_trace_event *out,
     }
 }
 
-int as_trace_stream_seek(struct as_trace_stream *s, int64_t raw_ns, struct assay_error *err)
+int as_trace_stream_seek(struct as_trace_stream *s, int64_t raw_ns, struct as_error *err)
 {
     size_t low = 0, high = s->place.n;
     struct as_trace_event event;

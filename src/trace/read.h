@@ -122,16 +122,16 @@ struct as_trace_stream;
 /* Opens the stream at `path`, relative to the directory `at`, or AT_FDCWD. The caller closes
  * `*out`. Errors: NOT_FOUND, IO, CORRUPT (not a stream), UNSUPPORTED (another version), NOMEM. */
 int as_trace_stream_open(int at, const char *path, struct as_trace_stream **out,
-                         struct assay_error *err);
+                         struct as_error *err);
 void as_trace_stream_close(struct as_trace_stream **stream); /* *stream may be NULL */
 const struct as_trace_stream_facts *as_trace_stream_facts(const struct as_trace_stream *stream);
 
 /* Reads the next event. Returns 1, or 0 at the end. Errors: IO, NOMEM. */
 int as_trace_stream_next(struct as_trace_stream *stream, struct as_trace_event *out,
-                         struct assay_error *err);
+                         struct as_error *err);
 /* The next event will be the first at `raw_ns` or later (the very first: INT64_MIN). Reads one
  * block. Errors: as above. */
-int as_trace_stream_seek(struct as_trace_stream *stream, int64_t raw_ns, struct assay_error *err);
+int as_trace_stream_seek(struct as_trace_stream *stream, int64_t raw_ns, struct as_error *err);
 
 /* Returns whether a stream is of a queue of a device, and of no thread (devices.h). */
 static inline bool as_trace_is_queue(uint32_t tid)
@@ -283,9 +283,9 @@ void as_trace_relate(struct as_trace *trace);
 
 /* All streams of a directory, with definitions read, in times of one clock. Errors: NOT_FOUND,
  * NOMEM, IO. */
-int as_trace_open(const char *directory, struct as_trace *out, struct assay_error *err);
+int as_trace_open(const char *directory, struct as_trace *out, struct as_error *err);
 /* The same with launchers, and in times of each machine's own clock. */
-int as_trace_open_unrelated(const char *directory, struct as_trace *out, struct assay_error *err);
+int as_trace_open_unrelated(const char *directory, struct as_trace *out, struct as_error *err);
 void as_trace_close(struct as_trace *trace);
 
 /* Parses the file name of a stream, "stream.PID.TIME.TID". Returns false for other names. */

@@ -46,10 +46,10 @@ static int define_name(struct as_trace *trace, struct as_trace_process *p,
     }
     while (p->name.n <= number)
         if (as_vec_push(&p->name, (struct as_trace_name){0, NULL, 0}) < 0)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
     const char *text = own_text(p, e->text);
     p->name.at[number] = (struct as_trace_name){(uint32_t)e->field[1], text, 0};
-    return text ? 0 : ASSAY_ERR_NOMEM;
+    return text ? 0 : AS_ERR_NOMEM;
 }
 
 /* Defines a function of the program, with its demangled name. */
@@ -64,10 +64,10 @@ static int define_function(struct as_trace *trace, struct as_trace_process *p,
         return 0;
     }
     name->address = (uint64_t)e->field[1];
-    if (name->text[0] != '_' || assay_demangle(name->text, readable, sizeof readable) <= 0)
+    if (name->text[0] != '_' || as_demangle(name->text, readable, sizeof readable) <= 0)
         return 0;
     name->text = own_text(p, as_view_of(readable));
-    return name->text ? 0 : ASSAY_ERR_NOMEM;
+    return name->text ? 0 : AS_ERR_NOMEM;
 }
 
 static const uint64_t *own_list(struct as_trace_process *p, const struct as_trace_event *e)
@@ -87,7 +87,7 @@ static int define_comm(struct as_trace_process *p, const struct as_trace_event *
     if (e->list_n) {
         comm.member = own_list(p, e);
         if (!comm.member)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
     }
     p->comms_mixed |= p->comm.n && p->comm.at[p->comm.n - 1].comm >= comm.comm;
     return as_vec_push(&p->comm, comm);
@@ -110,7 +110,7 @@ static int name_comm(struct as_trace *trace, struct as_trace_process *p,
         return 0;
     }
     comm->name = own_text(p, e->text);
-    return comm->name ? 0 : ASSAY_ERR_NOMEM;
+    return comm->name ? 0 : AS_ERR_NOMEM;
 }
 
 static int define_neighbours(struct as_trace *trace, struct as_trace_process *p,
@@ -127,7 +127,7 @@ static int define_neighbours(struct as_trace *trace, struct as_trace_process *p,
     comm->neighbour = own_list(p, e);
     comm->in_n = (size_t)e->field[1];
     comm->out_n = e->list_n - comm->in_n;
-    return comm->neighbour ? 0 : ASSAY_ERR_NOMEM;
+    return comm->neighbour ? 0 : AS_ERR_NOMEM;
 }
 
 /* Returns true if the coordinates are in the grid, and the grid fits into the communicator. */
@@ -155,7 +155,7 @@ static int define_grid(struct as_trace *trace, struct as_trace_process *p,
     }
     comm->grid = own_list(p, e);
     comm->grid_n = n;
-    return comm->grid ? 0 : ASSAY_ERR_NOMEM;
+    return comm->grid ? 0 : AS_ERR_NOMEM;
 }
 
 static int define_module(struct as_trace_process *p, const struct as_trace_event *e)
@@ -164,7 +164,7 @@ static int define_module(struct as_trace_process *p, const struct as_trace_event
                                            .size_b = (uint64_t)e->field[1],
                                            .address = (uint64_t)e->field[2],
                                            .path = own_text(p, e->text)};
-    return module.path ? as_vec_push(&p->module, module) : ASSAY_ERR_NOMEM;
+    return module.path ? as_vec_push(&p->module, module) : AS_ERR_NOMEM;
 }
 
 /* Removes the first line from `text`. Returns a copy that the process owns; NULL if memory is
@@ -193,10 +193,10 @@ static int define_place(struct as_trace *trace, struct as_trace_process *p,
     place.file = own_line(p, &text);
     place.code = own_line(p, &text);
     if (!place.function || !place.file || !place.code)
-        return ASSAY_ERR_NOMEM;
-    if (place.linkage[0] == '_' && assay_demangle(place.linkage, readable, sizeof readable) > 0)
+        return AS_ERR_NOMEM;
+    if (place.linkage[0] == '_' && as_demangle(place.linkage, readable, sizeof readable) > 0)
         place.function = own_text(p, as_view_of(readable));
-    return place.function ? as_vec_push(&p->place, place) : ASSAY_ERR_NOMEM;
+    return place.function ? as_vec_push(&p->place, place) : AS_ERR_NOMEM;
 }
 
 /* Returns false for times that no clock can have, which are damage. */
@@ -238,7 +238,7 @@ static int apply_definition(struct as_trace *trace, struct as_trace_process *p,
     case AS_TRACE_FACT:
         if (as_view_equal(e->text, as_view_of(AS_TRACE_FACT_MACHINE))) {
             p->machine_number = own_text(p, e->value);
-            return p->machine_number ? 0 : ASSAY_ERR_NOMEM;
+            return p->machine_number ? 0 : AS_ERR_NOMEM;
         }
         p->has_libgomp |= as_view_equal(e->text, as_view_of(AS_TRACE_OPENMP_FACT)) &&
                           as_view_equal(e->value, as_view_of(AS_TRACE_LIBGOMP));
@@ -253,7 +253,7 @@ static int apply_definition(struct as_trace *trace, struct as_trace_process *p,
 }
 
 static int read_definitions(struct as_trace *trace, struct as_trace_process *p,
-                            struct assay_error *err)
+                            struct as_error *err)
 {
     struct as_trace_event event;
     int rc;
@@ -314,8 +314,7 @@ static struct as_trace_process *find_process(struct as_trace *trace, uint32_t pi
     return &trace->process.at[trace->process.n - 1];
 }
 
-static int add_stream(struct as_trace *trace, int directory, const char *name,
-                      struct assay_error *err)
+static int add_stream(struct as_trace *trace, int directory, const char *name, struct as_error *err)
 {
     struct as_trace_stream *stream;
     uint32_t pid, tid;
@@ -323,7 +322,7 @@ static int add_stream(struct as_trace *trace, int directory, const char *name,
     if (!as_trace_name_parse(name, &pid, &begun_ns, &tid))
         return 0;
     const int rc = as_trace_stream_open(directory, name, &stream, err);
-    if (rc == ASSAY_ERR_NOMEM)
+    if (rc == AS_ERR_NOMEM)
         return rc;
     if (rc < 0 || as_trace_stream_facts(stream)->pid != pid ||
         as_trace_stream_facts(stream)->tid != tid) {
@@ -429,8 +428,7 @@ static void leave_out_launchers(struct as_trace *trace)
     trace->process.n = kept;
 }
 
-static int read_directory(struct as_trace *trace, DIR *dir, bool is_related,
-                          struct assay_error *err)
+static int read_directory(struct as_trace *trace, DIR *dir, bool is_related, struct as_error *err)
 {
     for (struct dirent *entry; (entry = readdir(dir));)
         AS_TRY(add_stream(trace, dirfd(dir), entry->d_name, err));
@@ -451,12 +449,12 @@ static int read_directory(struct as_trace *trace, DIR *dir, bool is_related,
 }
 
 static int open_directory(const char *directory, bool is_related, struct as_trace *out,
-                          struct assay_error *err)
+                          struct as_error *err)
 {
     *out = (struct as_trace){0};
     DIR *dir = opendir(directory);
     if (!dir)
-        return as_error_set(err, errno == ENOENT ? ASSAY_ERR_NOT_FOUND : ASSAY_ERR_IO,
+        return as_error_set(err, errno == ENOENT ? AS_ERR_NOT_FOUND : AS_ERR_IO,
                             "%s: the streams of a trace cannot be read: %s", directory,
                             strerror(errno));
     const int rc = read_directory(out, dir, is_related, err);
@@ -466,12 +464,12 @@ static int open_directory(const char *directory, bool is_related, struct as_trac
     return rc;
 }
 
-int as_trace_open(const char *directory, struct as_trace *out, struct assay_error *err)
+int as_trace_open(const char *directory, struct as_trace *out, struct as_error *err)
 {
     return open_directory(directory, true, out, err);
 }
 
-int as_trace_open_unrelated(const char *directory, struct as_trace *out, struct assay_error *err)
+int as_trace_open_unrelated(const char *directory, struct as_trace *out, struct as_error *err)
 {
     return open_directory(directory, false, out, err);
 }

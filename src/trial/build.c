@@ -168,7 +168,7 @@ static const char *with_profile(struct as_build_tree *build_tree, const struct a
 }
 
 static int start_shell(struct as_build_tree *build_tree, struct as_build *build,
-                       const char *command, struct assay_error *err)
+                       const char *command, struct as_error *err)
 {
     const char *const words[] = {"/bin/sh", "-c", command, NULL};
     char log[PATH_MAX + 16];
@@ -177,13 +177,13 @@ static int start_shell(struct as_build_tree *build_tree, struct as_build *build,
     if (!command)
         return as_error_nomem(err, "a build");
     build->pid = start_child(build_tree, build->directory, log, words, &build->plan);
-    return build->pid < 0 ? as_error_set(err, ASSAY_ERR_LIMIT, "%s: cannot be started: %s", command,
+    return build->pid < 0 ? as_error_set(err, AS_ERR_LIMIT, "%s: cannot be started: %s", command,
                                          strerror(errno))
                           : 0;
 }
 
 static int start_command(struct as_build_tree *build_tree, struct as_build *build,
-                         const char *flags, struct assay_error *err)
+                         const char *flags, struct as_error *err)
 {
     struct as_str all = {0};
 
@@ -197,7 +197,7 @@ static int start_command(struct as_build_tree *build_tree, struct as_build *buil
 }
 
 static int start_training(struct as_build_tree *build_tree, struct as_build *build,
-                          const struct as_build_watch *watch, struct assay_error *err)
+                          const struct as_build_watch *watch, struct as_error *err)
 {
     char log[PATH_MAX + 16];
     size_t replaced;
@@ -209,22 +209,22 @@ static int start_training(struct as_build_tree *build_tree, struct as_build *bui
     snprintf(log, sizeof log, "%s.train", build->directory);
     build->pid = start_child(build_tree, build_tree->here, log, words, NULL);
     build->end_ns = as_monotonic_ns() + (int64_t)(watch->train_s * 1e9);
-    return build->pid < 0 ? as_error_set(err, ASSAY_ERR_LIMIT, "%s: cannot be started: %s",
-                                         words[0], strerror(errno))
+    return build->pid < 0 ? as_error_set(err, AS_ERR_LIMIT, "%s: cannot be started: %s", words[0],
+                                         strerror(errno))
                           : 0;
 }
 
 /* Copies the source. A copy that fails on a full disk fails only this build, since others may be
  * complete. */
 static int copy_source(struct as_build_tree *build_tree, struct as_build *build,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
-    struct assay_error why = {0};
+    struct as_error why = {0};
 
     snprintf(build->directory, sizeof build->directory, "%.3900s/%03zu", build_tree->root,
              build_tree->build_n++);
     const int rc = as_tree_copy(&build_tree->copy, build->directory, &why);
-    if (rc == ASSAY_ERR_IO) {
+    if (rc == AS_ERR_IO) {
         build->state = AS_BUILD_FAILED;
         snprintf(build->error, sizeof build->error, "%.*s", (int)sizeof build->error - 1, why.text);
         (void)as_tree_remove(AT_FDCWD, build->directory);
@@ -236,7 +236,7 @@ static int copy_source(struct as_build_tree *build_tree, struct as_build *build,
 }
 
 static int begin_build(struct as_build_tree *build_tree, struct as_build *build,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     const struct as_build_plan *plan = &build->plan;
 
@@ -253,7 +253,7 @@ static int begin_build(struct as_build_tree *build_tree, struct as_build *build,
 }
 
 static int next_step(struct as_build_tree *build_tree, struct as_build *build,
-                     const struct as_build_watch *watch, struct assay_error *err)
+                     const struct as_build_watch *watch, struct as_error *err)
 {
     if (build->step == STEP_COPY)
         return begin_build(build_tree, build, err);
@@ -292,7 +292,7 @@ static void look_at_source(struct as_build_tree *build_tree, struct as_build *bu
 
 /* Continues a build after its child ended: starts the next step, or fails the build. */
 static int go_on(struct as_build_tree *build_tree, struct as_build *build,
-                 const struct as_build_watch *watch, int status, struct assay_error *err)
+                 const struct as_build_watch *watch, int status, struct as_error *err)
 {
     char log[PATH_MAX + 16];
 
@@ -322,7 +322,7 @@ static void end_child(struct as_build *build)
 }
 
 static int look_at_child(struct as_build_tree *build_tree, struct as_build *build,
-                         const struct as_build_watch *watch, struct assay_error *err)
+                         const struct as_build_watch *watch, struct as_error *err)
 {
     int status;
 
@@ -344,7 +344,7 @@ static bool is_at_end(const struct as_build_watch *watch)
 /* Checks all builds once, and starts waiting ones. Sets `left` to the number of unfinished
  * builds. */
 static int look_at_builds(struct as_build_tree *build_tree, struct as_build *build, size_t n,
-                          const struct as_build_watch *watch, size_t *left, struct assay_error *err)
+                          const struct as_build_watch *watch, size_t *left, struct as_error *err)
 {
     size_t at_work = 0;
 
@@ -367,7 +367,7 @@ static int look_at_builds(struct as_build_tree *build_tree, struct as_build *bui
 }
 
 int as_build_tree_build(struct as_build_tree *build_tree, struct as_build *build, size_t n,
-                        const struct as_build_watch *watch, struct assay_error *err)
+                        const struct as_build_watch *watch, struct as_error *err)
 {
     const struct timespec pause = {.tv_nsec = LOOK_NS};
     size_t left = n;

@@ -81,7 +81,7 @@ struct as_build_watch {
  * failure. Errors: USAGE (no {flags}; source directory too large), NOT_FOUND, IO.
  */
 int as_build_tree_open(struct as_build_tree *build_tree,
-                       const struct as_build_tree_options *options, struct assay_error *err);
+                       const struct as_build_tree_options *options, struct as_error *err);
 void as_build_tree_close(struct as_build_tree *build_tree);
 
 /* Returns true if the paths can be used in an option without quotes. */
@@ -93,7 +93,7 @@ bool as_build_tree_can_protect(const char *source);
  * Creates compiler wrappers, which pass options for some files only. They have the names of the
  * installed compilers and come first in PATH. Errors: IO.
  */
-int as_build_tree_wrap(struct as_build_tree *build_tree, struct assay_error *err);
+int as_build_tree_wrap(struct as_build_tree *build_tree, struct as_error *err);
 /* Sets PATH and the variables of the wrappers in the child that builds; the wrappers pass the
  * flags of `plan`. */
 void as_build_tree_enter_wrap(const struct as_build_tree *build_tree,
@@ -102,7 +102,7 @@ void as_build_tree_enter_wrap(const struct as_build_tree *build_tree,
 /* Builds all waiting builds. A failing build is not an error; stopped builds wait again. Errors:
  * IO (a full disk), LIMIT (no processes), NOMEM. */
 int as_build_tree_build(struct as_build_tree *build_tree, struct as_build *build, size_t n,
-                        const struct as_build_watch *watch, struct assay_error *err);
+                        const struct as_build_watch *watch, struct as_error *err);
 
 /* Returns `text` with each `name` replaced by `value`. The result is in the arena; NULL without
  * memory. */

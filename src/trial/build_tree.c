@@ -139,21 +139,21 @@ int as_build_tree_compilers(const struct as_build_tree *build_tree, const struct
 
 /* ---- Open and close ------------------------------------------------------------------------ */
 
-static int find_places(struct as_build_tree *build_tree, struct assay_error *err)
+static int find_places(struct as_build_tree *build_tree, struct as_error *err)
 {
     const char *source = build_tree->options.source ? build_tree->options.source : ".";
     const char *temporary = getenv("TMPDIR");
 
     if (!getcwd(build_tree->here, sizeof build_tree->here))
-        return as_error_set(err, ASSAY_ERR_IO, "the working directory cannot be found: %s",
+        return as_error_set(err, AS_ERR_IO, "the working directory cannot be found: %s",
                             strerror(errno));
     if (!realpath(source, build_tree->source))
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND, "--source: %s: %s", source, strerror(errno));
+        return as_error_set(err, AS_ERR_NOT_FOUND, "--source: %s: %s", source, strerror(errno));
     snprintf(build_tree->root, sizeof build_tree->root, "%.3800s/assay-try-XXXXXX",
              temporary && temporary[0] == '/' ? temporary : "/tmp");
     if (!mkdtemp(build_tree->root)) {
         const int why = errno;
-        const int rc = as_error_set(err, ASSAY_ERR_IO,
+        const int rc = as_error_set(err, AS_ERR_IO,
                                     "%s: cannot be created: %s; set TMPDIR to a writable directory",
                                     build_tree->root, strerror(why));
         build_tree->root[0] = '\0';
@@ -163,7 +163,7 @@ static int find_places(struct as_build_tree *build_tree, struct assay_error *err
     (void)mkdir(build_tree->temporary, 0700); /* without it, compilers use another directory */
     if (strncmp(build_tree->root, build_tree->source, strlen(build_tree->source)) == 0 &&
         build_tree->root[strlen(build_tree->source)] == '/')
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "TMPDIR: %s is inside the source directory %s; set TMPDIR to a "
                             "directory outside",
                             temporary, build_tree->source);
@@ -171,7 +171,7 @@ static int find_places(struct as_build_tree *build_tree, struct assay_error *err
 }
 
 /* Lists the programs of the command, which are not copied: the build must make them. */
-static int list_left_out(struct as_build_tree *build_tree, struct assay_error *err)
+static int list_left_out(struct as_build_tree *build_tree, struct as_error *err)
 {
     const char *const *words = build_tree->options.program;
     char path[2 * PATH_MAX];
@@ -188,13 +188,13 @@ static int list_left_out(struct as_build_tree *build_tree, struct assay_error *e
     return leave ? 0 : as_error_nomem(err, "the builds");
 }
 
-static int check_size(struct as_build_tree *build_tree, struct assay_error *err)
+static int check_size(struct as_build_tree *build_tree, struct as_error *err)
 {
     AS_TRY(as_tree_measure(&build_tree->copy, &build_tree->size, err));
     if (build_tree->size.size_b <= AS_YARD_SIZE_MOST || build_tree->options.any_size)
         return 0;
     return as_error_set(
-        err, ASSAY_ERR_USAGE,
+        err, AS_ERR_USAGE,
         "%s: %.1f GiB in %llu files would be copied for each build; use --source with a directory "
         "of sources only, or --copy to copy everything",
         build_tree->source, (double)build_tree->size.size_b / (double)((uint64_t)1 << 30),
@@ -202,14 +202,14 @@ static int check_size(struct as_build_tree *build_tree, struct assay_error *err)
 }
 
 int as_build_tree_open(struct as_build_tree *build_tree,
-                       const struct as_build_tree_options *options, struct assay_error *err)
+                       const struct as_build_tree_options *options, struct as_error *err)
 {
     *build_tree = (struct as_build_tree){.options = *options};
     as_arena_init(&build_tree->arena);
     if (!build_tree->options.jobs)
         build_tree->options.jobs = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
     if (!strstr(options->command, FLAGS))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--build: '%s' has no {flags}; add it to the compiler "
                             "options, as in 'make CFLAGS=\"-O2 {flags}\"'",
                             options->command);

@@ -19,7 +19,7 @@
 static void report_trial_build(void *context, const struct as_build *build)
 {
     struct as_trial *t = context;
-    struct assay_trial_news news = {.kind = ASSAY_TRIAL_NEWS_BUILD, .all = t->build_all};
+    struct as_trial_news news = {.kind = AS_TRIAL_NEWS_BUILD, .all = t->build_all};
 
     news.text = build->plan.name;
     news.number = ++t->round_of_build;
@@ -38,7 +38,7 @@ static struct as_build_watch watch_of(struct as_trial *t, double end_s)
 
 /* ---- Unchanged program --------------------------------------------------------------------- */
 
-static int build_base_once(struct as_trial *t, struct assay_error *err)
+static int build_base_once(struct as_trial *t, struct as_error *err)
 {
     const struct as_build_watch watch = watch_of(t, BASE_BUILD_S);
 
@@ -47,21 +47,21 @@ static int build_base_once(struct as_trial *t, struct assay_error *err)
     return as_build_tree_build(&t->build_tree, &t->base_build, 1, &watch, err);
 }
 
-static int check_base(struct as_trial *t, struct assay_error *err)
+static int check_base(struct as_trial *t, struct as_error *err)
 {
     size_t replaced;
 
     if (t->base_build.state == AS_BUILD_WAITING)
         return 0; /* the user stopped the build */
     if (t->base_build.state != AS_BUILD_DONE)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND, "--build: '%s' fails in a copy of %s: %s",
+        return as_error_set(err, AS_ERR_NOT_FOUND, "--build: '%s' fails in a copy of %s: %s",
                             t->request->build, t->build_tree.source, t->base_build.error);
     t->base_command =
         as_build_tree_words(&t->build_tree, &t->base_build, t->request->profile.command, &replaced);
     if (!t->base_command)
         return as_error_nomem(err, "the builds");
     if (!replaced)
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "--build: '%s' does not build the program of the command; use its "
                             "path in %s, as in './program', or set --source",
                             t->request->build, t->build_tree.source);
@@ -70,7 +70,7 @@ static int check_base(struct as_trial *t, struct assay_error *err)
     return 0;
 }
 
-int as_trial_build_base(struct as_trial *t, struct assay_error *err)
+int as_trial_build_base(struct as_trial *t, struct as_error *err)
 {
     t->build_all = 1;
     /* Debug information names the source directory if the compiler supports the option. */
@@ -101,19 +101,19 @@ static bool find_same(struct as_trial *t, struct as_candidate *it, const char **
     return false;
 }
 
-static int judge_build(struct as_trial *t, struct as_candidate *it, struct assay_error *err)
+static int judge_build(struct as_trial *t, struct as_candidate *it, struct as_error *err)
 {
     char message[320];
     const char *same;
 
     if (it->build.state == AS_BUILD_FAILED) {
-        it->verdict = ASSAY_TRIAL_NO_BUILD;
+        it->verdict = AS_TRIAL_NO_BUILD;
         snprintf(message, sizeof message, "%s", it->build.error);
     } else if (it->build.state != AS_BUILD_DONE) {
-        it->verdict = ASSAY_TRIAL_NOT_RUN;
+        it->verdict = AS_TRIAL_NOT_RUN;
         snprintf(message, sizeof message, "the time for builds was too short");
     } else if (!it->variable_n && !it->wrap && find_same(t, it, &same)) {
-        it->verdict = ASSAY_TRIAL_SAME;
+        it->verdict = AS_TRIAL_SAME;
         snprintf(message, sizeof message, "the same code as %s", same);
     } else {
         return 0;
@@ -131,7 +131,7 @@ static struct as_build_plan plan_of(const struct as_candidate *it)
                                   .only = it->only};
 }
 
-int as_trial_build(struct as_trial *t, size_t from, struct assay_error *err)
+int as_trial_build(struct as_trial *t, size_t from, struct as_error *err)
 {
     struct as_build *build = as_calloc(t->candidate.n - from + 1, sizeof *build);
     size_t n = 0, at = 0;

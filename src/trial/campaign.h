@@ -19,11 +19,11 @@
 #define AS_LATE_MOST         (AS_COMBINATIONS_MOST + 1)
 
 struct as_trial {
-    struct assay_experiment *experiment;
-    const struct assay_trial_request *request;
-    struct assay_trial_result *result;
-    struct assay_campaign *campaign;
-    struct assay_catalogue *catalogue; /* code of all runs; each module is read once */
+    struct as_experiment *experiment;
+    const struct as_trial_request *request;
+    struct as_trial_result *result;
+    struct as_campaign *campaign;
+    struct as_catalogue *catalogue; /* code of all runs; each module is read once */
     struct as_arena arena;
     struct as_build_tree build_tree;
     bool has_build_tree;
@@ -56,22 +56,22 @@ void as_trial_note(const struct as_trial *t, const char *fmt, ...)
 /* Returns true if the user has stopped the campaign; `trial` is a struct as_trial. */
 bool as_trial_stopped(void *trial);
 
-struct as_trial_run {
+struct as_trial_outcome {
     bool is_good;  /* exited with status 0 within its time limit */
     double time_s; /* the time that is compared */
     double wall_s;
     double cost_s; /* with the overhead of assay */
-    struct assay_profile_result profile;
+    struct as_profile_result profile;
 };
 
 /* Runs the unchanged program (`candidate` NULL; `first`: its properties are recorded) or a
  * candidate. Errors: those of the campaign; a failing program is not an error. */
 int as_trial_start(struct as_trial *t, struct as_candidate *candidate, bool first,
-                   struct as_trial_run *out, struct assay_error *err);
+                   struct as_trial_outcome *out, struct as_error *err);
 /* Compares the output of a run with the unchanged program, or runs the user's check. Returns
  * false if the candidate gives other results. */
 int as_trial_judge(struct as_trial *t, struct as_candidate *candidate, int64_t run_id,
-                   bool *is_fine, struct assay_error *err);
+                   bool *is_fine, struct as_error *err);
 /* Result of the user's check on the output of a run. */
 struct as_trial_check {
     bool passes, is_late; /* is_late: the check was killed, because it exceeded its time limit */
@@ -79,30 +79,30 @@ struct as_trial_check {
 };
 /* Runs the user's check on the file `output`. Errors: LIMIT (no pipe or process). */
 int as_trial_check(struct as_trial *t, const char *output, struct as_trial_check *out,
-                   struct assay_error *err);
+                   struct as_error *err);
 /* Runs the user's check, if there is one, on a run of the unchanged program. A check that
  * rejects this run is useless. Errors: UNSUPPORTED (the check rejects it), LIMIT. */
-int as_trial_check_base(struct as_trial *t, int64_t run_id, struct assay_error *err);
+int as_trial_check_base(struct as_trial *t, int64_t run_id, struct as_error *err);
 /* Adds the output of a run of the unchanged program to the output model. Errors: NOMEM. */
-int as_trial_learn(struct as_trial *t, int64_t run_id, struct assay_error *err);
+int as_trial_learn(struct as_trial *t, int64_t run_id, struct as_error *err);
 /* Returns the failure in a few words: "ended with status 3: its last line". */
-const char *as_trial_failure(struct as_trial *t, const struct as_trial_run *run);
+const char *as_trial_failure(struct as_trial *t, const struct as_trial_outcome *run);
 
 /* Builds the unchanged program. Errors: those of the build; NOT_FOUND (the build fails), USAGE
  * (it does not build the program). */
-int as_trial_build_base(struct as_trial *t, struct assay_error *err);
+int as_trial_build_base(struct as_trial *t, struct as_error *err);
 /* Builds the candidates from index `from` on that have flags. A candidate with the code of an
  * earlier one gets the verdict SAME. */
-int as_trial_build(struct as_trial *t, size_t from, struct assay_error *err);
+int as_trial_build(struct as_trial *t, size_t from, struct as_error *err);
 
 /* Adds a candidate with the flags of `it` for hot files only. Adds nothing without debug
  * information, or if all files are hot. Errors: NOMEM, those of the experiment. */
-int as_trial_add_hot(struct as_trial *t, const struct as_candidate *it, struct assay_error *err);
+int as_trial_add_hot(struct as_trial *t, const struct as_candidate *it, struct as_error *err);
 
 /* Reads the facts that select candidates: findings and machine of the first run, and its
  * libraries. */
-int as_trial_find_facts(struct as_trial *t, struct assay_error *err);
+int as_trial_find_facts(struct as_trial *t, struct as_error *err);
 /* Writes the rows of the table `trial`, best first, and what changed in the program. */
-int as_trial_write(struct as_trial *t, struct assay_error *err);
+int as_trial_write(struct as_trial *t, struct as_error *err);
 
 #endif

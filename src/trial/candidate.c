@@ -80,7 +80,7 @@ static bool condition_holds(const struct as_candidate_facts *facts, const char *
     if (strncmp(word, "uses:", 5) == 0)
         return has_beginning(facts->libraries, what, what_n);
     if (strncmp(word, "launcher:", 9) == 0)
-        return has_beginning(assay_launch_kind_name(facts->launcher), what, what_n);
+        return has_beginning(as_launch_kind_name(facts->launcher), what, what_n);
     if (strncmp(word, "command:", 8) == 0)
         return is_in_path(what, what_n);
     if (strncmp(word, "cpu:", 4) == 0)
@@ -109,7 +109,7 @@ static bool rule_fits(const struct as_candidate_facts *facts, const struct as_tr
 /* Returns the index of the launcher's word for the number of ranks; 0 if there is none. */
 static size_t ranks_at(const struct as_candidate_facts *facts)
 {
-    if (facts->launcher == ASSAY_LAUNCH_PROGRAM || facts->launcher == ASSAY_LAUNCH_SCRIPT)
+    if (facts->launcher == AS_LAUNCH_PROGRAM || facts->launcher == AS_LAUNCH_SCRIPT)
         return 0;
     for (size_t i = 1; facts->command[i] && facts->command[i + 1]; i++)
         if ((strcmp(facts->command[i], "-n") == 0 || strcmp(facts->command[i], "-np") == 0) &&
@@ -130,16 +130,16 @@ static const char *filled_in(const struct as_candidate_facts *facts, const char 
                               facts->cpu_n * 2, facts->first_cpu, ranks / 2};
     static const char *const name[6] = {"cpus",  "cores",     "half",
                                         "twice", "first_cpu", "half_ranks"};
-    struct assay_setting setting[6];
+    struct as_setting setting[6];
 
     snprintf(word, sizeof word, "%.*s", (int)n, text);
     for (size_t i = 0; i < 6; i++) {
         snprintf(number[i], sizeof number[i], "%lld", (long long)value[i]);
-        setting[i] = (struct assay_setting){name[i], number[i]};
-        if (value[i] < 1 && i != 4 && assay_setting_is_in(word, name[i]))
+        setting[i] = (struct as_setting){name[i], number[i]};
+        if (value[i] < 1 && i != 4 && as_setting_is_in(word, name[i]))
             return NULL;
     }
-    char *all = assay_setting_expand(word, setting, 6);
+    char *all = as_setting_expand(word, setting, 6);
     const char *copy = all ? as_arena_strndup(arena, all, strlen(all)) : NULL;
     free(all);
     return copy;
@@ -177,7 +177,7 @@ static const char *library_path(const char *name, struct as_arena *arena)
 
 /* ---- Variables ----------------------------------------------------------------------------- */
 
-static bool is_set_to(const struct assay_setting *it)
+static bool is_set_to(const struct as_setting *it)
 {
     const char *now = getenv(it->name + strlen("env:"));
     return now && strcmp(now, it->value) == 0;
@@ -200,7 +200,7 @@ static bool add_variable(struct as_candidate *it, const char *name, size_t n, co
 {
     char all[256];
     const int all_n = snprintf(all, sizeof all, "env:%.*s", (int)n, name);
-    struct assay_setting *to = &it->variable[it->variable_n];
+    struct as_setting *to = &it->variable[it->variable_n];
 
     to->name = as_arena_strndup(arena, all, (size_t)all_n);
     if (!to->name || !value)
@@ -216,7 +216,7 @@ static bool set_row_variables(struct as_candidate *it, const struct as_try_row *
     const char *word;
     size_t n;
 
-    it->variable = as_arena_array(arena, struct assay_setting, AS_PARTS_MOST);
+    it->variable = as_arena_array(arena, struct as_setting, AS_PARTS_MOST);
     if (!it->variable)
         return false;
     if (row->preload &&
@@ -309,7 +309,7 @@ static bool is_there(const as_candidate_list *all, const struct as_candidate *it
 }
 
 int as_candidates_choose(const struct as_candidate_facts *facts, unsigned what,
-                         struct as_arena *arena, as_candidate_list *out, struct assay_error *err)
+                         struct as_arena *arena, as_candidate_list *out, struct as_error *err)
 {
     for (int first = 1; first >= 0; first--)
         for (size_t i = 0; i < as_trial_try_n; i++) {
@@ -416,11 +416,11 @@ static bool add_part(struct as_candidate *to, const struct as_candidate *part,
 }
 
 int as_candidates_join(const as_candidate_list *all, const uint32_t *part, size_t part_n,
-                       struct as_arena *arena, struct as_candidate *out, struct assay_error *err)
+                       struct as_arena *arena, struct as_candidate *out, struct as_error *err)
 {
     *out = (struct as_candidate){
         .name = "", .title = "", .group = "", .finding = "", .racer = -1, .part_n = part_n};
-    out->variable = as_arena_array(arena, struct assay_setting, AS_PARTS_MOST * AS_PARTS_MOST);
+    out->variable = as_arena_array(arena, struct as_setting, AS_PARTS_MOST * AS_PARTS_MOST);
     bool is_fine = out->variable != NULL;
     for (size_t i = 0; i < part_n && is_fine; i++) {
         out->part[i] = part[i];

@@ -22,7 +22,7 @@ struct as_candidate {
     const char *finding; /* rules of findings that it answers, separated by blanks; may be "" */
     bool is_found;       /* one of these rules has a finding */
     /* The changed settings; NULL or 0 = unchanged. */
-    struct assay_setting *variable; /* "env:NAME" */
+    struct as_setting *variable; /* "env:NAME" */
     size_t variable_n;
     const char *const *wrap, *const *launcher; /* words, ended by NULL */
     const char *ranks, *flags, *train, *merge;
@@ -35,7 +35,7 @@ struct as_candidate {
     int racer;             /* index in the race; -1 if the candidate does not run */
     bool differs;          /* its results differ from those of the unchanged program */
     const char *const *command;
-    enum assay_trial_verdict verdict;
+    enum as_trial_verdict verdict;
     const char *message; /* why it does not run, or why it fails; or NULL */
     int64_t run_id;      /* id of its first run */
     unsigned run_n;
@@ -48,7 +48,7 @@ typedef AS_VEC(struct as_candidate) as_candidate_list;
 /* Facts about program and machine for the choice of candidates. */
 struct as_candidate_facts {
     const char *const *command; /* the user's command */
-    enum assay_launch_kind launcher;
+    enum as_launch_kind launcher;
     const char *libraries; /* names of the libraries in use, with a blank before and behind each */
     const char *compilers; /* compiler families, separated by blanks; "" = nothing is built */
     const char *rules;     /* rules with findings, with a blank before and behind each */
@@ -61,14 +61,14 @@ struct as_candidate_facts {
  * effect are left out, such as a variable that already has the value. Errors: NOMEM.
  */
 int as_candidates_choose(const struct as_candidate_facts *facts, unsigned what,
-                         struct as_arena *arena, as_candidate_list *out, struct assay_error *err);
+                         struct as_arena *arena, as_candidate_list *out, struct as_error *err);
 /* Returns the words that run a candidate: `words` with its changes. NULL without memory. */
 const char *const *as_candidate_words(const struct as_candidate *it,
                                       const struct as_candidate_facts *facts,
                                       const char *const *words, struct as_arena *arena);
 /* Makes a combination of candidates. Its name joins their names with '+'. Errors: NOMEM. */
 int as_candidates_join(const as_candidate_list *all, const uint32_t *part, size_t part_n,
-                       struct as_arena *arena, struct as_candidate *out, struct assay_error *err);
+                       struct as_arena *arena, struct as_candidate *out, struct as_error *err);
 /* Returns the command for the user: variables and words, after the build command. NULL without
  * memory. */
 const char *as_candidate_type(const struct as_candidate *it, const struct as_candidate_facts *facts,

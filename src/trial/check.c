@@ -37,13 +37,13 @@ struct check {
 };
 
 /* Starts the check in its own process group, so that its children are killed with it. */
-static int start_check(struct check *it, const char *output, struct assay_error *err)
+static int start_check(struct check *it, const char *output, struct as_error *err)
 {
     char real[PATH_MAX];
     int ends[2];
 
     if (pipe2(ends, O_CLOEXEC) != 0)
-        return as_error_set(err, ASSAY_ERR_LIMIT, "--check: no pipe can be made");
+        return as_error_set(err, AS_ERR_LIMIT, "--check: no pipe can be made");
     it->pid = fork();
     if (it->pid == 0) {
         (void)setpgid(0, 0);
@@ -58,7 +58,7 @@ static int start_check(struct check *it, const char *output, struct assay_error 
     it->from = ends[0];
     if (it->pid < 0) {
         close(ends[0]);
-        return as_error_set(err, ASSAY_ERR_LIMIT, "--check: no process can be made");
+        return as_error_set(err, AS_ERR_LIMIT, "--check: no process can be made");
     }
     (void)setpgid(it->pid, it->pid);
     return 0;
@@ -119,7 +119,7 @@ static int await_check(struct check *it)
 }
 
 int as_trial_check(struct as_trial *t, const char *output, struct as_trial_check *out,
-                   struct assay_error *err)
+                   struct as_error *err)
 {
     const int64_t begin_ns = as_monotonic_ns();
     struct check it = {.trial = t, .message = out->message, .size_b = sizeof out->message};

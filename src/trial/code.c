@@ -40,20 +40,20 @@ static void mix_bytes(uint64_t *digest, const void *bytes, size_t n)
 /* Mixes in the code sections of a file; of an unreadable program, only its size. */
 static void mix_object(uint64_t *digest, const char *path)
 {
-    const struct assay_section *section;
-    struct assay_object *object;
+    const struct as_section *section;
+    struct as_object *object;
     struct stat st;
 
-    if (assay_object_open(path, NULL, &object, NULL) < 0) {
+    if (as_object_open(path, NULL, &object, NULL) < 0) {
         if (stat(path, &st) == 0)
             mix_bytes(digest, &st.st_size, sizeof st.st_size);
         return;
     }
-    const size_t n = assay_object_sections(object, &section);
+    const size_t n = as_object_sections(object, &section);
     for (size_t i = 0; i < n; i++)
         if (section[i].exec && section[i].data)
             mix_bytes(digest, section[i].data, section[i].size_b);
-    assay_object_close(&object);
+    as_object_close(&object);
 }
 
 struct code_digest {
@@ -72,7 +72,7 @@ static int add_program(void *context, const char *path)
     return 0;
 }
 
-int as_code_digest(const char *directory, uint64_t *out, struct assay_error *err)
+int as_code_digest(const char *directory, uint64_t *out, struct as_error *err)
 {
     struct code_digest it = {AS_FNV_BASIS, strlen(directory)};
 

@@ -17,40 +17,40 @@
 
 /* Appends the strings of a column, with a blank before and behind each. */
 static int list_column(struct as_trial *t, const char *sql, struct as_str *out,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc;
 
-    AS_TRY(assay_rows_open(t->experiment, sql, &rows, err));
-    assay_rows_bind_integer(rows, 1, t->result->base_run_id);
-    while ((rc = assay_rows_next(rows, err)) > 0)
-        if (assay_rows_text(rows, 0))
-            as_str_appendf(out, " %s ", assay_rows_text(rows, 0));
-    assay_rows_close(&rows);
+    AS_TRY(as_rows_open(t->experiment, sql, &rows, err));
+    as_rows_bind_integer(rows, 1, t->result->base_run_id);
+    while ((rc = as_rows_next(rows, err)) > 0)
+        if (as_rows_text(rows, 0))
+            as_str_appendf(out, " %s ", as_rows_text(rows, 0));
+    as_rows_close(&rows);
     return rc;
 }
 
 static void list_needed(const char *path, struct as_str *out)
 {
-    struct assay_object *object;
+    struct as_object *object;
     const char *const *name;
 
-    if (assay_object_open(path, NULL, &object, NULL) < 0)
+    if (as_object_open(path, NULL, &object, NULL) < 0)
         return;
-    const size_t n = assay_object_needed(object, &name);
+    const size_t n = as_object_needed(object, &name);
     for (size_t i = 0; i < n; i++)
         as_str_appendf(out, " %s ", name[i]);
-    assay_object_close(&object);
+    as_object_close(&object);
 }
 
 /* Lists the libraries of all words that are programs. Libraries of a launcher do no harm. */
-static int find_libraries(struct as_trial *t, const struct assay_launch_plan *plan,
-                          struct assay_error *err)
+static int find_libraries(struct as_trial *t, const struct as_launch_plan *plan,
+                          struct as_error *err)
 {
     struct as_str all = {0};
 
-    if (plan->kind == ASSAY_LAUNCH_PROGRAM)
+    if (plan->kind == AS_LAUNCH_PROGRAM)
         list_needed(plan->path, &all);
     for (size_t i = 1; t->base_command[i]; i++)
         if (as_code_is_program(t->base_command[i]))
@@ -66,15 +66,15 @@ static int find_libraries(struct as_trial *t, const struct assay_launch_plan *pl
 /* Makes the findings of the first run. Without findings, only standard candidates are tried. */
 static void advise_base(struct as_trial *t)
 {
-    const struct assay_quality_options options = {.catalogue = t->catalogue};
-    struct assay_error late = {0};
+    const struct as_quality_options options = {.catalogue = t->catalogue};
+    struct as_error late = {0};
 
-    if (assay_quality_run(t->experiment, t->result->base_run_id, &options, &late) < 0 ||
-        assay_advise_run(t->experiment, t->result->base_run_id, &late) < 0)
+    if (as_quality_run(t->experiment, t->result->base_run_id, &options, &late) < 0 ||
+        as_advise_run(t->experiment, t->result->base_run_id, &late) < 0)
         as_trial_note(t, "no findings to start from: %s", late.text);
 }
 
-static int find_rules(struct as_trial *t, struct assay_error *err)
+static int find_rules(struct as_trial *t, struct as_error *err)
 {
     struct as_str all = {0};
     const int rc = list_column(t, "SELECT DISTINCT rule FROM finding WHERE run_id = ?1", &all, err);
@@ -86,14 +86,14 @@ static int find_rules(struct as_trial *t, struct assay_error *err)
 
 /* ---- Machine ------------------------------------------------------------------------------- */
 
-static int find_machine(struct as_trial *t, struct assay_error *err)
+static int find_machine(struct as_trial *t, struct as_error *err)
 {
-    struct assay_host_load load;
-    struct assay_host *host;
+    struct as_host_load load;
+    struct as_host *host;
     cpu_set_t set;
 
-    AS_TRY(assay_host_read(NULL, &host, err));
-    assay_host_load_read(NULL, 0, &load);
+    AS_TRY(as_host_read(NULL, &host, err));
+    as_host_load_read(NULL, 0, &load);
     t->facts.cpu_n = load.usable_cpu_n >= 1 ? (int64_t)load.usable_cpu_n : host->cpu_n;
     t->facts.core_n =
         host->core_n > 0 && host->core_n < t->facts.cpu_n ? host->core_n : t->facts.cpu_n;
@@ -104,19 +104,19 @@ static int find_machine(struct as_trial *t, struct assay_error *err)
                 t->facts.first_cpu = i;
                 break;
             }
-    assay_host_free(&host);
+    as_host_free(&host);
     return 0;
 }
 
-int as_trial_find_facts(struct as_trial *t, struct assay_error *err)
+int as_trial_find_facts(struct as_trial *t, struct as_error *err)
 {
-    struct assay_launch_plan *plan;
+    struct as_launch_plan *plan;
 
-    AS_TRY(assay_launch_plan(t->base_command, &plan, err));
-    t->facts.launcher = (enum assay_launch_kind)plan->kind;
+    AS_TRY(as_launch_plan(t->base_command, &plan, err));
+    t->facts.launcher = (enum as_launch_kind)plan->kind;
     t->facts.command = t->request->profile.command;
     int rc = find_libraries(t, plan, err);
-    assay_launch_plan_free(&plan);
+    as_launch_plan_free(&plan);
     if (rc == 0)
         rc = find_rules(t, err);
     if (rc == 0 && !t->rules[0]) {

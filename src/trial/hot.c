@@ -34,13 +34,12 @@ static const char *below_source(const struct as_trial *t, const char *name)
 }
 
 /* Lists the source files of the base build, sorted by time, longest first. */
-static int read_files(struct as_trial *t, hot_file_list *out, double *all_ns,
-                      struct assay_error *err)
+static int read_files(struct as_trial *t, hot_file_list *out, double *all_ns, struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc;
 
-    AS_TRY(assay_rows_open(
+    AS_TRY(as_rows_open(
         t->experiment,
         "SELECT u.name, sum(o.exclusive_ns) FROM object_time o JOIN run r USING (run_id)"
         " JOIN function f ON f.function_id = o.object_id JOIN module m ON m.module_id = f.module_id"
@@ -48,18 +47,18 @@ static int read_files(struct as_trial *t, hot_file_list *out, double *all_ns,
         " AND r.label = '" AS_TRIAL_BASE "' AND instr(m.path, ?1) = 1"
         " GROUP BY u.name ORDER BY 2 DESC, 1",
         &rows, err));
-    assay_rows_bind_text(rows, 1, t->base_build.directory);
-    while ((rc = assay_rows_next(rows, err)) > 0) {
-        const char *name = below_source(t, assay_rows_text(rows, 0));
+    as_rows_bind_text(rows, 1, t->base_build.directory);
+    while ((rc = as_rows_next(rows, err)) > 0) {
+        const char *name = below_source(t, as_rows_text(rows, 0));
         const struct hot_file it = {as_arena_strndup(&t->arena, name, strlen(name)),
-                                    assay_rows_real(rows, 1)};
+                                    as_rows_real(rows, 1)};
         if (!it.path || as_vec_push(out, it) < 0) {
             rc = as_error_nomem(err, "the source files");
             break;
         }
         *all_ns += it.time_ns;
     }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc;
 }
 
@@ -75,7 +74,7 @@ static size_t count_hot(const hot_file_list *file, double all_ns)
 }
 
 static int add_candidate(struct as_trial *t, const struct as_candidate *like,
-                         const hot_file_list *file, size_t n, struct assay_error *err)
+                         const hot_file_list *file, size_t n, struct as_error *err)
 {
     const char **only = as_arena_array(&t->arena, const char *, n + 1);
     struct as_candidate it = *like;
@@ -93,7 +92,7 @@ static int add_candidate(struct as_trial *t, const struct as_candidate *like,
     it.racer = -1;
     it.differs = false;
     it.output = (struct as_output_difference){0};
-    it.verdict = ASSAY_TRIAL_OPEN;
+    it.verdict = AS_TRIAL_OPEN;
     it.run_id = 0;
     it.run_n = 0;
     it.command = NULL;
@@ -103,7 +102,7 @@ static int add_candidate(struct as_trial *t, const struct as_candidate *like,
     return 0;
 }
 
-int as_trial_add_hot(struct as_trial *t, const struct as_candidate *it, struct assay_error *err)
+int as_trial_add_hot(struct as_trial *t, const struct as_candidate *it, struct as_error *err)
 {
     hot_file_list file = {0};
     double all_ns = 0;

@@ -13,7 +13,7 @@
 bool as_code_is_program(const char *path);
 /* Computes the digest of the machine code of all programs and libraries below `directory`.
  * Errors: NOMEM. */
-int as_code_digest(const char *directory, uint64_t *out, struct assay_error *err);
+int as_code_digest(const char *directory, uint64_t *out, struct as_error *err);
 /* Bits of the compiler families that a file names. as_code_compilers returns 0 if it cannot read
  * the file. */
 #define AS_CODE_GCC      1u

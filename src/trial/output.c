@@ -81,7 +81,7 @@ static int list_words(const char *text, size_t n, as_word_list *out)
         const struct as_word word = {
             .at = (uint32_t)at, .n = (uint32_t)(end - at), .line = line, .is_number = is_number};
         if (as_vec_push(out, word) < 0)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
         at = end;
     }
     return 0;
@@ -130,7 +130,7 @@ int as_output_learn(struct as_output_model *model, const char *text, size_t n)
 
     if (rc == 0 && model->run_n++ == 0) {
         as_str_append(&model->text, text, n);
-        rc = model->text.failed ? ASSAY_ERR_NOMEM : list_words(text, n, &model->word);
+        rc = model->text.failed ? AS_ERR_NOMEM : list_words(text, n, &model->word);
     } else if (rc == 0) {
         mark_varying(model, text, &word);
     }

@@ -42,7 +42,7 @@ int as_race_join(struct as_race *race)
         .is_in = true, .ratio = NAN, .interval = {0, INFINITY}, .cost_s = race->base_cost_s};
 
     if (as_vec_push(&race->racer, racer) < 0)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     race->round = 0;
     return (int)race->racer.n - 1;
 }
@@ -64,7 +64,7 @@ int as_race_add_run(struct as_race *race, size_t racer, double time_s, double co
         race->racer.at[racer].run_n++;
         race->racer.at[racer].cost_s = cost_s;
     }
-    return as_vec_push(&race->run, run) < 0 ? ASSAY_ERR_NOMEM : 0;
+    return as_vec_push(&race->run, run) < 0 ? AS_ERR_NOMEM : 0;
 }
 
 static size_t still_in(const struct as_race *race)
@@ -91,7 +91,7 @@ static int compare_with_base(struct as_race *race, size_t racer, struct as_paire
     size_t n = 0;
 
     if (!turn)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     as_vec_foreach (&race->run, run)
         if (run->racer == racer || run->racer == AS_RACE_BASE)
             turn[n++] = (struct as_turn){run->at, run->x, run->racer == racer};
@@ -105,13 +105,13 @@ static bool is_near_one(double ratio)
     return fabs(ratio - 1) <= AS_RACE_EQUAL_PCT / 100.0;
 }
 
-static enum assay_trial_verdict verdict_of(const struct as_racer *it)
+static enum as_trial_verdict verdict_of(const struct as_racer *it)
 {
     if (isinf(it->interval.high) || it->run_n < ROUNDS_FEWEST)
-        return ASSAY_TRIAL_OPEN;
+        return AS_TRIAL_OPEN;
     if (it->interval.high < 1)
-        return ASSAY_TRIAL_GAIN;
-    return it->interval.low > 1 ? ASSAY_TRIAL_HARM : ASSAY_TRIAL_NONE;
+        return AS_TRIAL_GAIN;
+    return it->interval.low > 1 ? AS_TRIAL_HARM : AS_TRIAL_NONE;
 }
 
 /* Lists the logarithms of the runs of a variant. For base, lists the runs from the one before
@@ -151,7 +151,7 @@ static int narrow_by_ranks(const struct as_race *race, size_t number, double alp
     size_t base_n, own_n;
 
     if (!base)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     list_logs(race, number, base, &base_n, own, &own_n);
     if (base_n && own_n) {
         const double middle = as_ranks_shift(base, base_n, own, own_n, alpha, own + n, &shift);
@@ -175,7 +175,7 @@ static int judge_racer(struct as_race *race, size_t number)
     if (it->judged_n == it->run_n)
         return 0;
     if (compare_with_base(race, number, &paired) < 0)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     if (isinf(paired.variance))
         return 0;
     it->judged_n = it->run_n;
@@ -183,7 +183,7 @@ static int judge_racer(struct as_race *race, size_t number)
     const double alpha = as_look_alpha(AS_RACE_ALPHA / (double)race->family, ++it->look_n);
     as_paired_interval(&paired, alpha / 2, &it->interval, &p);
     if (narrow_by_ranks(race, number, alpha / 2, it) < 0)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     if (it->interval.high > SLOWER_MOST && it->interval.low <= 1)
         it->interval = (struct as_interval){0, INFINITY};
     it->verdict = verdict_of(it);
@@ -194,7 +194,7 @@ int as_race_judge(struct as_race *race)
 {
     for (size_t i = 0; i < race->racer.n; i++)
         if (race->racer.at[i].is_in && judge_racer(race, i) < 0)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
     return 0;
 }
 
@@ -203,7 +203,7 @@ size_t as_race_best(const struct as_race *race)
     size_t best = AS_RACE_END;
     for (size_t i = 0; i < race->racer.n; i++) {
         const struct as_racer *it = &race->racer.at[i];
-        if (it->verdict == ASSAY_TRIAL_GAIN &&
+        if (it->verdict == AS_TRIAL_GAIN &&
             (best == AS_RACE_END || it->ratio < race->racer.at[best].ratio))
             best = i;
     }
@@ -221,18 +221,18 @@ static bool is_known_well(const struct as_racer *it)
 /* Returns true if more runs cannot help: a harm, no effect, or a gain that is known well. */
 static bool is_settled(const struct as_racer *it)
 {
-    if (it->verdict == ASSAY_TRIAL_HARM)
+    if (it->verdict == AS_TRIAL_HARM)
         return true;
     if (is_near_one(it->interval.low) && is_near_one(it->interval.high))
         return true;
-    return it->verdict == ASSAY_TRIAL_GAIN && is_known_well(it);
+    return it->verdict == AS_TRIAL_GAIN && is_known_well(it);
 }
 
 /* Returns true if the variant is certainly slower than the best one. */
 static bool cannot_win(const struct as_race *race, const struct as_racer *it)
 {
     const size_t best = as_race_best(race);
-    return best != AS_RACE_END && it != &race->racer.at[best] && it->verdict != ASSAY_TRIAL_OPEN &&
+    return best != AS_RACE_END && it != &race->racer.at[best] && it->verdict != AS_TRIAL_OPEN &&
            it->interval.low > race->racer.at[best].interval.high;
 }
 
@@ -251,14 +251,14 @@ static int drop_slowest(struct as_race *race, size_t keep)
     size_t *order = as_calloc(race->racer.n + 1, sizeof *order), n = 0;
 
     if (!order)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t i = 0; i < race->racer.n; i++)
         if (race->racer.at[i].is_in)
             order[n++] = i;
     qsort_r(order, n, sizeof *order, by_ratio, race);
     for (size_t i = keep; i < n; i++) {
         struct as_racer *it = &race->racer.at[order[i]];
-        if (it->verdict == ASSAY_TRIAL_GAIN)
+        if (it->verdict == AS_TRIAL_GAIN)
             continue;
         it->is_in = false;
         it->is_dropped = true;
@@ -270,7 +270,7 @@ static int drop_slowest(struct as_race *race, size_t keep)
 static int look_at_all(struct as_race *race)
 {
     if (as_race_judge(race) < 0)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     const size_t before = still_in(race);
     as_vec_foreach (&race->racer, it)
         if (it->is_in && (is_settled(it) || cannot_win(race, it)))
@@ -295,7 +295,7 @@ static int fit_in_time(struct as_race *race, double left_s)
         if (!race->racer.at[i].is_in || race->racer.at[i].run_n == 0)
             continue;
         if (compare_with_base(race, i, &paired) < 0)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
         race->racer.at[i].ratio = exp(paired.difference);
     }
     return drop_slowest(race, fits < 1 ? 1 : (size_t)fits);

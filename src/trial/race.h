@@ -38,7 +38,7 @@ struct as_racer {
      * enough runs. */
     double ratio;
     struct as_interval interval;
-    enum assay_trial_verdict verdict;
+    enum as_trial_verdict verdict;
 };
 
 struct as_race_run {
@@ -62,7 +62,7 @@ struct as_race {
 void as_race_init(struct as_race *race, size_t family);
 void as_race_fini(struct as_race *race);
 
-/* Adds a variant, which runs from the next round on. Returns its index or ASSAY_ERR_NOMEM. */
+/* Adds a variant, which runs from the next round on. Returns its index or AS_ERR_NOMEM. */
 int as_race_join(struct as_race *race);
 /* Removes a variant that failed or equals another one. */
 void as_race_leave(struct as_race *race, size_t racer);

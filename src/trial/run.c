@@ -26,13 +26,13 @@
 /* Max overrun of the budget by one run, as a share of the budget. */
 #define BUDGET_OVER 0.08
 
-const char *assay_trial_word(enum assay_trial_verdict verdict)
+const char *as_trial_word(enum as_trial_verdict verdict)
 {
     switch (verdict) {
 #define TRIAL_WORD(name, word)                                                                     \
-    case ASSAY_TRIAL_##name:                                                                       \
+    case AS_TRIAL_##name:                                                                          \
         return word;
-        ASSAY_TRIAL_VERDICT_LIST(TRIAL_WORD)
+        AS_TRIAL_VERDICT_LIST(TRIAL_WORD)
 #undef TRIAL_WORD
     default:
         return "?";
@@ -53,7 +53,7 @@ bool as_trial_stopped(void *context)
 void as_trial_note(const struct as_trial *t, const char *fmt, ...)
 {
     char line[1024];
-    const struct assay_trial_news news = {.kind = ASSAY_TRIAL_NEWS_NOTE, .text = line};
+    const struct as_trial_news news = {.kind = AS_TRIAL_NEWS_NOTE, .text = line};
     va_list args;
 
     if (!t->request->tell)
@@ -68,11 +68,11 @@ static void report_trial_run(const struct as_trial *t, const char *name)
 {
     const size_t best = as_race_best(&t->race);
     const double time_left = as_race_time_left(&t->race);
-    struct assay_trial_news news = {.kind = ASSAY_TRIAL_NEWS_RUN,
-                                    .text = name,
-                                    .number = t->race.round + 1,
-                                    .left_s = fmax(0, fmin(as_trial_left(t), time_left)),
-                                    .of_s = t->base_s};
+    struct as_trial_news news = {.kind = AS_TRIAL_NEWS_RUN,
+                                 .text = name,
+                                 .number = t->race.round + 1,
+                                 .left_s = fmax(0, fmin(as_trial_left(t), time_left)),
+                                 .of_s = t->base_s};
 
     as_vec_foreach (&t->race.racer, it)
         news.all += it->is_in;
@@ -87,9 +87,9 @@ static void report_trial_run(const struct as_trial *t, const char *name)
 
 /* ---- Unchanged program --------------------------------------------------------------------- */
 
-static int run_base_first(struct as_trial *t, struct assay_error *err)
+static int run_base_first(struct as_trial *t, struct as_error *err)
 {
-    struct as_trial_run run;
+    struct as_trial_outcome run;
 
     t->result->base_run_id = t->request->run_id;
     AS_TRY(as_trial_start(t, NULL, true, &run, err));
@@ -98,7 +98,7 @@ static int run_base_first(struct as_trial *t, struct assay_error *err)
     if (t->is_over)
         return 0;
     if (!run.is_good)
-        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+        return as_error_set(err, AS_ERR_UNSUPPORTED,
                             "%s: %s; nothing can be compared with it: fix the command, then try "
                             "again",
                             t->request->profile.command[0], as_trial_failure(t, &run));
@@ -112,20 +112,20 @@ static int run_base_first(struct as_trial *t, struct assay_error *err)
 
 /* ---- Candidates ---------------------------------------------------------------------------- */
 
-static int join_race(struct as_trial *t, size_t from, struct assay_error *err)
+static int join_race(struct as_trial *t, size_t from, struct as_error *err)
 {
     for (size_t i = from; i < t->candidate.n; i++) {
         struct as_candidate *it = &t->candidate.at[i];
         size_t replaced;
         const char *const *words = t->base_command;
 
-        if (it->verdict != ASSAY_TRIAL_OPEN)
+        if (it->verdict != AS_TRIAL_OPEN)
             continue;
         if (it->flags)
             words = as_build_tree_words(&t->build_tree, &it->build, t->request->profile.command,
                                         &replaced);
         it->command = words ? as_candidate_words(it, &t->facts, words, &t->arena) : NULL;
-        it->racer = it->command ? as_race_join(&t->race) : ASSAY_ERR_NOMEM;
+        it->racer = it->command ? as_race_join(&t->race) : AS_ERR_NOMEM;
         if (it->racer < 0)
             return as_error_nomem(err, "what is tried");
         t->race.racer.at[it->racer].cost_s = t->base_cost_s;
@@ -133,12 +133,12 @@ static int join_race(struct as_trial *t, size_t from, struct assay_error *err)
     return 0;
 }
 
-static int choose_candidates(struct as_trial *t, struct assay_error *err)
+static int choose_candidates(struct as_trial *t, struct as_error *err)
 {
-    unsigned what = t->request->what ? t->request->what : ASSAY_TRIAL_ALL;
+    unsigned what = t->request->what ? t->request->what : AS_TRIAL_ALL;
 
     if (!t->has_build_tree)
-        what &= ~ASSAY_TRIAL_FLAGS;
+        what &= ~AS_TRIAL_FLAGS;
     AS_TRY(as_candidates_choose(&t->facts, what, &t->arena, &t->candidate, err));
     if (t->has_build_tree)
         AS_TRY(as_trial_build(t, 0, err));
@@ -149,9 +149,9 @@ static int choose_candidates(struct as_trial *t, struct assay_error *err)
 
 /* ---- Race ---------------------------------------------------------------------------------- */
 
-static int run_base_once(struct as_trial *t, struct assay_error *err)
+static int run_base_once(struct as_trial *t, struct as_error *err)
 {
-    struct as_trial_run run;
+    struct as_trial_outcome run;
 
     AS_TRY(as_trial_start(t, NULL, false, &run, err));
     if (t->is_over)
@@ -167,7 +167,7 @@ static int run_base_once(struct as_trial *t, struct assay_error *err)
 }
 
 static void drop_candidate(struct as_trial *t, struct as_candidate *it,
-                           enum assay_trial_verdict verdict, const char *message)
+                           enum as_trial_verdict verdict, const char *message)
 {
     it->verdict = verdict;
     it->message = message;
@@ -182,26 +182,26 @@ static void limit_run(struct as_trial *t, double *limit_s)
     t->limit_s = fmin(t->limit_s, fmax(left, t->base_s));
 }
 
-static int run_candidate_once(struct as_trial *t, struct as_candidate *it, struct assay_error *err)
+static int run_candidate_once(struct as_trial *t, struct as_candidate *it, struct as_error *err)
 {
-    struct as_trial_run run;
-    struct assay_error late = {0};
+    struct as_trial_outcome run;
+    struct as_error late = {0};
     double limit_s;
     bool is_fine = true;
 
     limit_run(t, &limit_s);
     const int started = as_trial_start(t, it, false, &run, &late);
     if (started == 0 && !t->is_over && !run.is_good)
-        drop_candidate(t, it, run.profile.too_long ? ASSAY_TRIAL_TOO_LONG : ASSAY_TRIAL_FAILED,
+        drop_candidate(t, it, run.profile.too_long ? AS_TRIAL_TOO_LONG : AS_TRIAL_FAILED,
                        as_trial_failure(t, &run));
     t->limit_s = limit_s;
-    if (started < 0 && (started == ASSAY_ERR_IO || started == ASSAY_ERR_NOMEM)) {
+    if (started < 0 && (started == AS_ERR_IO || started == AS_ERR_NOMEM)) {
         if (err)
             *err = late;
         return started;
     }
     if (started < 0)
-        drop_candidate(t, it, ASSAY_TRIAL_FAILED,
+        drop_candidate(t, it, AS_TRIAL_FAILED,
                        as_arena_strndup(&t->arena, late.text, strlen(late.text)));
     if (started < 0 || t->is_over || !run.is_good)
         return 0;
@@ -233,7 +233,7 @@ static double race_left(const struct as_trial *t, bool late)
     return as_trial_left(t) - (is_shared ? LATE_SHARE * t->budget_s : 0);
 }
 
-static int run_race(struct as_trial *t, bool late, struct assay_error *err)
+static int run_race(struct as_trial *t, bool late, struct as_error *err)
 {
     size_t who;
 
@@ -266,8 +266,7 @@ static size_t list_winners(struct as_trial *t, uint32_t *winner)
 
     for (uint32_t i = 0; i < t->candidate.n && n < 256; i++) {
         const struct as_candidate *it = &t->candidate.at[i];
-        if (it->racer >= 0 && !it->differs &&
-            t->race.racer.at[it->racer].verdict == ASSAY_TRIAL_GAIN)
+        if (it->racer >= 0 && !it->differs && t->race.racer.at[it->racer].verdict == AS_TRIAL_GAIN)
             all[n++] = i;
     }
     qsort_r(all, n, sizeof *all, by_gain, t);
@@ -283,7 +282,7 @@ static size_t list_winners(struct as_trial *t, uint32_t *winner)
 
 /* Adds combinations of the best two, the best three, and all winners. Each is measured, because
  * gains do not multiply. */
-static int add_combinations(struct as_trial *t, struct assay_error *err)
+static int add_combinations(struct as_trial *t, struct as_error *err)
 {
     uint32_t winner[AS_PARTS_MOST];
     const size_t n = list_winners(t, winner);
@@ -301,19 +300,19 @@ static int add_combinations(struct as_trial *t, struct assay_error *err)
 }
 
 /* Tests whether the best compiler options gain the same in hot files only. */
-static int add_hot_files(struct as_trial *t, struct assay_error *err)
+static int add_hot_files(struct as_trial *t, struct as_error *err)
 {
     const struct as_candidate *best = NULL;
 
     as_vec_foreach (&t->candidate, it)
-        if (it->racer >= 0 && it->what == ASSAY_TRIAL_FLAGS && !it->train &&
-            t->race.racer.at[it->racer].verdict == ASSAY_TRIAL_GAIN &&
+        if (it->racer >= 0 && it->what == AS_TRIAL_FLAGS && !it->train &&
+            t->race.racer.at[it->racer].verdict == AS_TRIAL_GAIN &&
             (!best || t->race.racer.at[it->racer].ratio < t->race.racer.at[best->racer].ratio))
             best = it;
     return best ? as_trial_add_hot(t, best, err) : 0;
 }
 
-static int race_late(struct as_trial *t, struct assay_error *err)
+static int race_late(struct as_trial *t, struct as_error *err)
 {
     const size_t from = t->candidate.n;
 
@@ -336,23 +335,23 @@ static void settle_verdicts(struct as_trial *t)
 {
     as_vec_foreach (&t->candidate, it) {
         const struct as_racer *racer = it->racer < 0 ? NULL : &t->race.racer.at[it->racer];
-        if (it->verdict != ASSAY_TRIAL_OPEN || !racer)
+        if (it->verdict != AS_TRIAL_OPEN || !racer)
             continue;
         it->verdict = racer->verdict;
-        if (it->differs && racer->verdict == ASSAY_TRIAL_GAIN)
-            it->verdict = ASSAY_TRIAL_DIFFERS;
+        if (it->differs && racer->verdict == AS_TRIAL_GAIN)
+            it->verdict = AS_TRIAL_DIFFERS;
         if (!racer->run_n)
-            it->verdict = ASSAY_TRIAL_NOT_RUN;
+            it->verdict = AS_TRIAL_NOT_RUN;
         if (!racer->run_n && !it->message)
             it->message = t->is_over ? "ended by the user" : "the time was too short";
-        t->result->gain_n += it->verdict == ASSAY_TRIAL_GAIN;
-        t->result->harm_n += it->verdict == ASSAY_TRIAL_HARM;
+        t->result->gain_n += it->verdict == AS_TRIAL_GAIN;
+        t->result->harm_n += it->verdict == AS_TRIAL_HARM;
     }
     t->result->trial_n = t->candidate.n;
     t->result->interrupted = t->is_over;
 }
 
-static int run_steps(struct as_trial *t, struct assay_error *err)
+static int run_steps(struct as_trial *t, struct as_error *err)
 {
     if (t->has_build_tree) {
         AS_TRY(as_trial_build_base(t, err));
@@ -374,26 +373,26 @@ static int run_steps(struct as_trial *t, struct assay_error *err)
 }
 
 /* Copies the working directory to `path` and changes to the copy, where the program runs. */
-static int enter_copy(char *path, size_t size_b, struct assay_error *err)
+static int enter_copy(char *path, size_t size_b, struct as_error *err)
 {
     char here[PATH_MAX];
     const char *temporary = getenv("TMPDIR");
 
     if (!getcwd(here, sizeof here))
-        return as_error_set(err, ASSAY_ERR_IO, "the working directory cannot be found");
+        return as_error_set(err, AS_ERR_IO, "the working directory cannot be found");
     snprintf(path, size_b, "%.3800s/assay-copy-XXXXXX",
              temporary && temporary[0] == '/' ? temporary : "/tmp");
     if (!mkdtemp(path))
-        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be created; set TMPDIR", path);
+        return as_error_set(err, AS_ERR_IO, "%s: cannot be created; set TMPDIR", path);
     const struct as_tree_copy copy = {.from = here};
     (void)rmdir(path);
     AS_TRY(as_tree_copy(&copy, path, err));
-    return chdir(path) == 0 ? 0 : as_error_set(err, ASSAY_ERR_IO, "%s: cannot be entered", path);
+    return chdir(path) == 0 ? 0 : as_error_set(err, AS_ERR_IO, "%s: cannot be entered", path);
 }
 
-static int open_trial(struct as_trial *t, char *copy, size_t size_b, struct assay_error *err)
+static int open_trial(struct as_trial *t, char *copy, size_t size_b, struct as_error *err)
 {
-    const struct assay_trial_request *request = t->request;
+    const struct as_trial_request *request = t->request;
 
     as_arena_init(&t->arena);
     t->base_command = request->profile.command;
@@ -409,17 +408,17 @@ static int open_trial(struct as_trial *t, char *copy, size_t size_b, struct assa
     }
     if (request->copy)
         AS_TRY(enter_copy(copy, size_b, err));
-    const struct assay_catalogue_options how = {.jobs = request->profile.attribute.jobs,
-                                                .open = request->profile.attribute.open};
-    AS_TRY(assay_catalogue_new(t->experiment, &how, &t->catalogue, err));
-    AS_TRY(assay_campaign_open(&t->campaign, err));
-    return assay_campaign_check(t->campaign, 2, err);
+    const struct as_catalogue_options how = {.jobs = request->profile.attribute.jobs,
+                                             .open = request->profile.attribute.open};
+    AS_TRY(as_catalogue_new(t->experiment, &how, &t->catalogue, err));
+    AS_TRY(as_campaign_open(&t->campaign, err));
+    return as_campaign_check(t->campaign, 2, err);
 }
 
 static void close_trial(struct as_trial *t)
 {
-    assay_campaign_close(&t->campaign);
-    assay_catalogue_free(&t->catalogue);
+    as_campaign_close(&t->campaign);
+    as_catalogue_free(&t->catalogue);
     if (t->has_build_tree)
         as_build_tree_close(&t->build_tree);
     as_race_fini(&t->race);
@@ -430,21 +429,21 @@ static void close_trial(struct as_trial *t)
     as_arena_fini(&t->arena);
 }
 
-int assay_trial_run(struct assay_experiment *experiment, const struct assay_trial_request *request,
-                    struct assay_trial_result *result, struct assay_error *err)
+int as_trial_run(struct as_experiment *experiment, const struct as_trial_request *request,
+                 struct as_trial_result *result, struct as_error *err)
 {
     struct as_trial t = {.experiment = experiment, .request = request, .result = result};
     char copy[PATH_MAX] = "", here[PATH_MAX];
     const bool is_here = getcwd(here, sizeof here) != NULL;
 
-    *result = (struct assay_trial_result){0};
+    *result = (struct as_trial_result){0};
     int rc = open_trial(&t, copy, sizeof copy, err);
     if (rc == 0)
         rc = run_steps(&t, err);
     result->interrupted = t.is_over;
     close_trial(&t);
     if (is_here && copy[0])
-        rc = chdir(here) == 0 || rc < 0 ? rc : as_error_set(err, ASSAY_ERR_IO, "%s: is gone", here);
+        rc = chdir(here) == 0 || rc < 0 ? rc : as_error_set(err, AS_ERR_IO, "%s: is gone", here);
     if (copy[0])
         (void)as_tree_remove(AT_FDCWD, copy);
     return rc;

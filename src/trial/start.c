@@ -22,42 +22,42 @@
  * Reads the wall time of a run. For a program with one working thread, its time in the run queue is
  * subtracted. That time is external load, and most of the variation on a busy machine.
  */
-static int read_time(struct as_trial *t, bool first, struct as_trial_run *run,
-                     struct assay_error *err)
+static int read_time(struct as_trial *t, bool first, struct as_trial_outcome *run,
+                     struct as_error *err)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     int rc;
 
-    AS_TRY(assay_rows_open(t->experiment,
-                           "SELECT r.wall_ns, count(x.thread_id), sum(x.runnable_ns) FROM run r"
-                           " LEFT JOIN process p USING (run_id)"
-                           " LEFT JOIN thread x ON x.process_id = p.process_id"
-                           " AND ifnull(x.role, 'worker') = 'worker' WHERE r.run_id = ?1",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, run->profile.run_id);
-    rc = assay_rows_next(rows, err);
+    AS_TRY(as_rows_open(t->experiment,
+                        "SELECT r.wall_ns, count(x.thread_id), sum(x.runnable_ns) FROM run r"
+                        " LEFT JOIN process p USING (run_id)"
+                        " LEFT JOIN thread x ON x.process_id = p.process_id"
+                        " AND ifnull(x.role, 'worker') = 'worker' WHERE r.run_id = ?1",
+                        &rows, err));
+    as_rows_bind_integer(rows, 1, run->profile.run_id);
+    rc = as_rows_next(rows, err);
     if (rc > 0) {
-        const double wall_s = assay_rows_real(rows, 0) / 1e9;
-        const double queue_s = assay_rows_real(rows, 2) / 1e9;
-        const bool is_single = assay_rows_integer(rows, 1) == 1 &&
-                               assay_rows_kind(rows, 2) != ASSAY_CELL_NULL && queue_s < wall_s;
+        const double wall_s = as_rows_real(rows, 0) / 1e9;
+        const double queue_s = as_rows_real(rows, 2) / 1e9;
+        const bool is_single = as_rows_integer(rows, 1) == 1 &&
+                               as_rows_kind(rows, 2) != AS_SQL_CELL_NULL && queue_s < wall_s;
         if (first) {
             t->is_single = is_single;
-            t->facts.thread_n = assay_rows_integer(rows, 1);
+            t->facts.thread_n = as_rows_integer(rows, 1);
         }
         run->wall_s = wall_s;
         run->time_s = is_single && t->is_single ? wall_s - queue_s : wall_s;
     }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
 /* ---- Start --------------------------------------------------------------------------------- */
 
 static void fill_run(const struct as_trial *t, const struct as_candidate *it, bool main,
-                     struct assay_campaign_run *run)
+                     struct as_campaign_run *run)
 {
-    *run = (struct assay_campaign_run){.profile = t->request->profile, .keep_output = true};
+    *run = (struct as_campaign_run){.profile = t->request->profile, .keep_output = true};
     run->profile.attribute.catalogue = t->catalogue;
     run->profile.command = it ? it->command : t->base_command;
     run->profile.kind = main ? "profile" : AS_TRIAL_KIND;
@@ -72,14 +72,14 @@ static void fill_run(const struct as_trial *t, const struct as_candidate *it, bo
 }
 
 int as_trial_start(struct as_trial *t, struct as_candidate *candidate, bool first,
-                   struct as_trial_run *out, struct assay_error *err)
+                   struct as_trial_outcome *out, struct as_error *err)
 {
-    struct assay_campaign_run run;
+    struct as_campaign_run run;
     const int64_t begin_ns = as_monotonic_ns();
 
-    *out = (struct as_trial_run){0};
+    *out = (struct as_trial_outcome){0};
     fill_run(t, candidate, first && !t->request->run_id, &run);
-    AS_TRY(assay_campaign_run(t->campaign, t->experiment, &run, &out->profile, err));
+    AS_TRY(as_campaign_run(t->campaign, t->experiment, &run, &out->profile, err));
     t->is_over |= out->profile.interrupted;
     t->result->run_n++;
     out->is_good = !t->is_over && !out->profile.too_long && !out->profile.exit_signal &&
@@ -97,7 +97,7 @@ int as_trial_start(struct as_trial *t, struct as_candidate *candidate, bool firs
 
 static void output_path(const struct as_trial *t, int64_t run_id, char *path, size_t size_b)
 {
-    snprintf(path, size_b, "%s/run-%03lld/output.txt", assay_experiment_path(t->experiment),
+    snprintf(path, size_b, "%s/run-%03lld/output.txt", as_experiment_path(t->experiment),
              (long long)run_id);
 }
 
@@ -108,15 +108,15 @@ static int read_output(const struct as_trial *t, int64_t run_id, struct as_str *
     ssize_t n;
 
     snprintf(path, sizeof path, "run-%03lld/output.txt", (long long)run_id);
-    const int fd = as_foreign_open_below(assay_experiment_path(t->experiment), path, NULL);
+    const int fd = as_foreign_open_below(as_experiment_path(t->experiment), path, NULL);
     while (fd >= 0 && out->n < OUTPUT_MOST_B && (n = read(fd, block, sizeof block)) > 0)
         as_str_append(out, block, (size_t)n);
     if (fd >= 0)
         close(fd);
-    return out->failed ? ASSAY_ERR_NOMEM : 0;
+    return out->failed ? AS_ERR_NOMEM : 0;
 }
 
-int as_trial_learn(struct as_trial *t, int64_t run_id, struct assay_error *err)
+int as_trial_learn(struct as_trial *t, int64_t run_id, struct as_error *err)
 {
     struct as_str text = {0};
     int rc = read_output(t, run_id, &text);
@@ -127,7 +127,7 @@ int as_trial_learn(struct as_trial *t, int64_t run_id, struct assay_error *err)
     return rc < 0 ? as_error_nomem(err, "the output of a run") : 0;
 }
 
-int as_trial_check_base(struct as_trial *t, int64_t run_id, struct assay_error *err)
+int as_trial_check_base(struct as_trial *t, int64_t run_id, struct as_error *err)
 {
     struct as_trial_check check;
     char path[4300];
@@ -139,14 +139,14 @@ int as_trial_check_base(struct as_trial *t, int64_t run_id, struct assay_error *
     if (check.passes || t->is_over)
         return 0;
     return as_error_set(
-        err, ASSAY_ERR_UNSUPPORTED,
+        err, AS_ERR_UNSUPPORTED,
         "--check: '%s' rejects the results of the unchanged program%s%.150s; fix the check so "
         "that it ends with status 0",
         t->request->check, check.message[0] ? ": " : "", check.message);
 }
 
 static int judge_by_check(struct as_trial *t, struct as_candidate *it, int64_t run_id,
-                          struct assay_error *err)
+                          struct as_error *err)
 {
     struct as_trial_check check;
     char path[4300];
@@ -169,7 +169,7 @@ static int judge_by_check(struct as_trial *t, struct as_candidate *it, int64_t r
 }
 
 int as_trial_judge(struct as_trial *t, struct as_candidate *candidate, int64_t run_id,
-                   bool *is_fine, struct assay_error *err)
+                   bool *is_fine, struct as_error *err)
 {
     struct as_output_difference now = {0};
     struct as_str text = {0};
@@ -209,7 +209,7 @@ static void last_line_of(const struct as_str *text, char *line, size_t size_b)
             *c = ' ';
 }
 
-const char *as_trial_failure(struct as_trial *t, const struct as_trial_run *run)
+const char *as_trial_failure(struct as_trial *t, const struct as_trial_outcome *run)
 {
     struct as_str text = {0};
     char how[80], line[200], all[300];

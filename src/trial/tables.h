@@ -7,7 +7,7 @@
 
 struct as_try_row {
     const char *name, *title, *group;
-    unsigned what; /* ASSAY_TRIAL_* */
+    unsigned what; /* AS_TRIAL_* */
     /* NULL if the rule does not have it. */
     const char *env, *preload, *wrap, *launcher, *ranks, *flags, *train, *merge, *compiler, *when,
         *finding;

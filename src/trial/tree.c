@@ -66,7 +66,7 @@ struct tree_walk {
     const struct as_tree_copy *copy;
     const char *to;
     struct as_tree_size size;
-    int (*take)(struct tree_walk *, const FTSENT *, struct assay_error *);
+    int (*take)(struct tree_walk *, const FTSENT *, struct as_error *);
 };
 
 static int by_file_name(const FTSENT **a, const FTSENT **b)
@@ -74,13 +74,13 @@ static int by_file_name(const FTSENT **a, const FTSENT **b)
     return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-static int cannot_read(const char *path, int why, struct assay_error *err)
+static int cannot_read(const char *path, int why, struct as_error *err)
 {
-    return as_error_set(err, why == ENOENT ? ASSAY_ERR_NOT_FOUND : ASSAY_ERR_IO,
-                        "%s: cannot be read: %s", path, strerror(why));
+    return as_error_set(err, why == ENOENT ? AS_ERR_NOT_FOUND : AS_ERR_IO, "%s: cannot be read: %s",
+                        path, strerror(why));
 }
 
-static int visit(struct tree_walk *walk, FTS *fts, FTSENT *it, struct assay_error *err)
+static int visit(struct tree_walk *walk, FTS *fts, FTSENT *it, struct as_error *err)
 {
     switch (it->fts_info) {
     case FTS_DNR:
@@ -101,7 +101,7 @@ static int visit(struct tree_walk *walk, FTS *fts, FTSENT *it, struct assay_erro
     }
 }
 
-static int walk_tree(struct tree_walk *walk, struct assay_error *err)
+static int walk_tree(struct tree_walk *walk, struct as_error *err)
 {
     char *const roots[] = {(char *)(uintptr_t)walk->copy->from, NULL};
     FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, by_file_name);
@@ -128,7 +128,7 @@ static bool is_our_output(const struct stat *st)
     return false;
 }
 
-static int add_size(struct tree_walk *walk, const FTSENT *it, struct assay_error *err)
+static int add_size(struct tree_walk *walk, const FTSENT *it, struct as_error *err)
 {
     const struct stat *st = it->fts_statp;
     (void)err;
@@ -142,8 +142,7 @@ static int add_size(struct tree_walk *walk, const FTSENT *it, struct assay_error
     return 0;
 }
 
-int as_tree_measure(const struct as_tree_copy *copy, struct as_tree_size *out,
-                    struct assay_error *err)
+int as_tree_measure(const struct as_tree_copy *copy, struct as_tree_size *out, struct as_error *err)
 {
     struct tree_walk walk = {.copy = copy, .take = add_size, .size = {.digest = AS_FNV_BASIS}};
     AS_TRY(walk_tree(&walk, err));
@@ -153,10 +152,10 @@ int as_tree_measure(const struct as_tree_copy *copy, struct as_tree_size *out,
 
 /* ---- Copying ------------------------------------------------------------------------------- */
 
-static int cannot_copy(const char *path, struct assay_error *err)
+static int cannot_copy(const char *path, struct as_error *err)
 {
     const int why = errno;
-    return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be copied to: %s%s", path, strerror(why),
+    return as_error_set(err, AS_ERR_IO, "%s: cannot be copied to: %s%s", path, strerror(why),
                         why == ENOSPC || why == EDQUOT
                             ? "; free some space, or set TMPDIR to where there is some"
                             : "");
@@ -181,7 +180,7 @@ static bool copy_bytes(int from, int to)
     return n == 0;
 }
 
-static int copy_file(const FTSENT *it, const char *to, struct assay_error *err)
+static int copy_file(const FTSENT *it, const char *to, struct as_error *err)
 {
     const struct stat *st = it->fts_statp;
     const struct timespec times[] = {st->st_atim, st->st_mtim};
@@ -202,7 +201,7 @@ static int copy_file(const FTSENT *it, const char *to, struct assay_error *err)
 
 /* Copies a symbolic link; a link into the directory points into the copy. */
 static int copy_link(const struct tree_walk *walk, const FTSENT *it, const char *to,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
     char target[PATH_MAX], inside[PATH_ROOM];
     const size_t from_n = strlen(walk->copy->from);
@@ -218,7 +217,7 @@ static int copy_link(const struct tree_walk *walk, const FTSENT *it, const char 
     return symlink(inside, to) != 0 ? cannot_copy(to, err) : 0;
 }
 
-static int copy_entry(struct tree_walk *walk, const FTSENT *it, struct assay_error *err)
+static int copy_entry(struct tree_walk *walk, const FTSENT *it, struct as_error *err)
 {
     char to[PATH_ROOM];
 
@@ -228,7 +227,7 @@ static int copy_entry(struct tree_walk *walk, const FTSENT *it, struct assay_err
     return it->fts_info == FTS_F ? copy_file(it, to, err) : copy_link(walk, it, to, err);
 }
 
-int as_tree_copy(const struct as_tree_copy *copy, const char *to, struct assay_error *err)
+int as_tree_copy(const struct as_tree_copy *copy, const char *to, struct as_error *err)
 {
     struct tree_walk walk = {.copy = copy, .to = to, .take = copy_entry};
     return walk_tree(&walk, err);

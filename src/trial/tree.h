@@ -24,10 +24,10 @@ struct as_tree_size {
 
 /* Measures the size of a copy, without experiments and .git. Errors: NOT_FOUND, IO, NOMEM. */
 int as_tree_measure(const struct as_tree_copy *copy, struct as_tree_size *out,
-                    struct assay_error *err);
+                    struct as_error *err);
 /* Copies to `to`, which is created. Times and permissions are kept. Symbolic links into the
  * directory point into the copy. Errors: IO (a full disk), NOMEM. */
-int as_tree_copy(const struct as_tree_copy *copy, const char *to, struct assay_error *err);
+int as_tree_copy(const struct as_tree_copy *copy, const char *to, struct as_error *err);
 
 /* Calls `take` for each regular file below `path`, sorted by name, until it returns a value
  * other than 0. Returns that value, or 0. */

@@ -16,7 +16,7 @@
 #include "profile/profile.h"
 
 /* X(NAME, word): what became of a variant. */
-#define ASSAY_TRIAL_VERDICT_LIST(X)                                                                \
+#define AS_TRIAL_VERDICT_LIST(X)                                                                   \
     X(OPEN, "open") /* too few runs for any verdict */                                             \
     X(GAIN, "gain") /* faster for certain */                                                       \
     X(HARM, "harm") /* slower for certain */                                                       \
@@ -28,27 +28,27 @@
     X(DIFFERS, "differs") /* other results */                                                      \
     X(NOT_RUN, "unrun")   /* the time was too short */
 
-enum assay_trial_verdict {
-#define ASSAY_TRIAL_VERDICT_ENUM(name, word) ASSAY_TRIAL_##name,
-    ASSAY_TRIAL_VERDICT_LIST(ASSAY_TRIAL_VERDICT_ENUM)
-#undef ASSAY_TRIAL_VERDICT_ENUM
+enum as_trial_verdict {
+#define AS_TRIAL_VERDICT_ENUM(name, word) AS_TRIAL_##name,
+    AS_TRIAL_VERDICT_LIST(AS_TRIAL_VERDICT_ENUM)
+#undef AS_TRIAL_VERDICT_ENUM
 };
 
-const char *assay_trial_word(enum assay_trial_verdict verdict);
+const char *as_trial_word(enum as_trial_verdict verdict);
 
 /* Kinds of variants; a bit each. */
-#define ASSAY_TRIAL_ENV       1u
-#define ASSAY_TRIAL_THREADS   2u
-#define ASSAY_TRIAL_PLACEMENT 4u
-#define ASSAY_TRIAL_FLAGS     8u
-#define ASSAY_TRIAL_ALL       15u
+#define AS_TRIAL_ENV       1u
+#define AS_TRIAL_THREADS   2u
+#define AS_TRIAL_PLACEMENT 4u
+#define AS_TRIAL_FLAGS     8u
+#define AS_TRIAL_ALL       15u
 
 /* Progress of the campaign; nothing of it is stored. */
-struct assay_trial_news {
+struct as_trial_news {
     enum {
-        ASSAY_TRIAL_NEWS_NOTE, /* `text` is a sentence */
-        ASSAY_TRIAL_NEWS_BUILD,
-        ASSAY_TRIAL_NEWS_RUN
+        AS_TRIAL_NEWS_NOTE, /* `text` is a sentence */
+        AS_TRIAL_NEWS_BUILD,
+        AS_TRIAL_NEWS_RUN
     } kind;
     const char *text;    /* of BUILD and RUN: the variant, "base" */
     size_t number, all;  /* of BUILD: which of how many; of RUN: the round, variants in it */
@@ -58,12 +58,12 @@ struct assay_trial_news {
 };
 
 /* All zero is a good choice but for `profile`. Borrowed during the call. */
-struct assay_trial_request {
-    struct assay_profile_request profile; /* of each run; command must be there */
+struct as_trial_request {
+    struct as_profile_request profile; /* of each run; command must be there */
     /* A run of the program as it is that the experiment has already: its findings choose, and are
      * answered. 0: the first run is one. */
     int64_t run_id;
-    unsigned what;      /* ASSAY_TRIAL_*; 0: all */
+    unsigned what;      /* AS_TRIAL_*; 0: all */
     double budget_s;    /* 0: 300 */
     const char *build;  /* a command for /bin/sh with {flags} in it, or NULL */
     const char *source; /* what it builds; NULL: the working directory */
@@ -72,12 +72,12 @@ struct assay_trial_request {
         *check;    /* a command for /bin/sh that judges the results, in place of that; or NULL */
     bool copy;     /* the program runs in a copy of its directory; sources of any size */
     unsigned jobs; /* concurrent builds; 0: one per CPU */
-    void (*tell)(void *context, const struct assay_trial_news *news);
+    void (*tell)(void *context, const struct as_trial_news *news);
     bool (*stop)(void *context); /* asked between runs and during builds: true ends it; or NULL */
     void *context;
 };
 
-struct assay_trial_result {
+struct as_trial_result {
     size_t trial_n, gain_n, harm_n, run_n;
     /* Run with the tested findings: that of the request, or the first run; 0: none succeeded. */
     int64_t base_run_id;
@@ -91,7 +91,7 @@ struct assay_trial_result {
  * large to copy), failures of the unchanged program or build, UNSUPPORTED (input from a pipe),
  * those of writing.
  */
-int assay_trial_run(struct assay_experiment *experiment, const struct assay_trial_request *request,
-                    struct assay_trial_result *result, struct assay_error *err);
+int as_trial_run(struct as_experiment *experiment, const struct as_trial_request *request,
+                 struct as_trial_result *result, struct as_error *err);
 
 #endif

@@ -74,7 +74,7 @@ static void link_compilers(const char *wrappers, const char *directory)
         closedir(open_directory);
 }
 
-int as_build_tree_wrap(struct as_build_tree *build_tree, struct assay_error *err)
+int as_build_tree_wrap(struct as_build_tree *build_tree, struct as_error *err)
 {
     char path[PATH_MAX + 32];
     const char *at = getenv("PATH");
@@ -84,7 +84,7 @@ int as_build_tree_wrap(struct as_build_tree *build_tree, struct assay_error *err
     snprintf(build_tree->wrappers, sizeof build_tree->wrappers, "%s/compilers", build_tree->root);
     snprintf(path, sizeof path, "%s/compiler", build_tree->wrappers);
     if (mkdir(build_tree->wrappers, 0700) != 0 || !write_script(path))
-        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
+        return as_error_set(err, AS_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
     for (at = at ? at : ""; *at; at += *at == ':') {
         const size_t n = strcspn(at, ":");
         snprintf(path, sizeof path, "%.*s", (int)n, at);

@@ -23,27 +23,27 @@
 
 /* ---- Reasons ------------------------------------------------------------------------------- */
 
-static void print_row(struct as_str *out, const struct assay_compare_row *row)
+static void print_row(struct as_str *out, const struct as_compare_row *row)
 {
-    const struct assay_compare_cell *a = &row->cell[0], *b = &row->cell[1];
+    const struct as_compare_cell *a = &row->cell[0], *b = &row->cell[1];
 
     as_str_appendf(out, "%s%s%s%s %.2f to %.2f s", out->n ? "; " : "",
-                   row->object.kind == ASSAY_OBJECT_LOOP ? "loop " : "",
-                   row->object.kind == ASSAY_OBJECT_LOOP ? row->object.where : row->object.name,
-                   row->object.kind == ASSAY_OBJECT_LOOP && !row->object.where[0] ? row->object.name
-                                                                                  : "",
+                   row->object.kind == AS_OBJECT_LOOP ? "loop " : "",
+                   row->object.kind == AS_OBJECT_LOOP ? row->object.where : row->object.name,
+                   row->object.kind == AS_OBJECT_LOOP && !row->object.where[0] ? row->object.name
+                                                                               : "",
                    a->time_s.origin ? a->time_s.value : 0, b->time_s.origin ? b->time_s.value : 0);
     if (b->differs_n)
         as_str_appendf(out, " (%s)", b->differs[0]);
 }
 
 /* Writes the functions and loops with a certain change of at least 1 % of the time. */
-static void write_changes(struct as_str *out, const struct assay_comparison *it)
+static void write_changes(struct as_str *out, const struct as_comparison *it)
 {
     size_t message = 0;
 
     for (size_t i = 0; i < it->row_n && message < CHANGES_MOST; i++) {
-        const struct assay_compare_row *row = &it->row[i];
+        const struct as_compare_row *row = &it->row[i];
         const bool is_alone = !row->cell[0].time_s.origin || !row->cell[1].time_s.origin;
         const double change = fabs((row->cell[1].time_s.origin ? row->cell[1].time_s.value : 0) -
                                    (row->cell[0].time_s.origin ? row->cell[0].time_s.value : 0));
@@ -58,16 +58,16 @@ static void write_changes(struct as_str *out, const struct assay_comparison *it)
 /* Returns what changed in the program, or NULL if that is unknown; the gain stands without it. */
 static const char *find_why(struct as_trial *t, const struct as_candidate *it)
 {
-    const struct assay_compare_request side[] = {
+    const struct as_compare_request side[] = {
         {.experiment = t->experiment, .name = AS_TRIAL_BASE, .runs = AS_TRIAL_BASE},
         {.experiment = t->experiment, .name = it->name, .runs = it->name}};
-    struct assay_comparison *comparison;
+    struct as_comparison *comparison;
     struct as_str out = {0};
 
-    if (assay_compare_experiments(side, 2, &comparison, NULL) < 0)
+    if (as_compare_experiments(side, 2, &comparison, NULL) < 0)
         return NULL;
     write_changes(&out, comparison);
-    assay_comparison_free(&comparison);
+    as_comparison_free(&comparison);
     const char *copy =
         out.n && !out.failed ? as_arena_strndup(&t->arena, as_str_z(&out), out.n) : NULL;
     as_str_fini(&out);
@@ -78,10 +78,10 @@ static const char *find_why(struct as_trial *t, const struct as_candidate *it)
 
 static const char *what_word(unsigned what)
 {
-    static const char *const words[16] = {[ASSAY_TRIAL_ENV] = "env",
-                                          [ASSAY_TRIAL_THREADS] = "threads",
-                                          [ASSAY_TRIAL_PLACEMENT] = "placement",
-                                          [ASSAY_TRIAL_FLAGS] = "flags",
+    static const char *const words[16] = {[AS_TRIAL_ENV] = "env",
+                                          [AS_TRIAL_THREADS] = "threads",
+                                          [AS_TRIAL_PLACEMENT] = "placement",
+                                          [AS_TRIAL_FLAGS] = "flags",
                                           [3] = "env+threads",
                                           [5] = "env+placement",
                                           [6] = "threads+placement",
@@ -134,13 +134,13 @@ static const char *build_command(struct as_trial *t, const struct as_candidate *
 
 static bool was_measured(const struct as_candidate *it)
 {
-    return it->verdict == ASSAY_TRIAL_GAIN || it->verdict == ASSAY_TRIAL_HARM ||
-           it->verdict == ASSAY_TRIAL_NONE || it->verdict == ASSAY_TRIAL_OPEN ||
-           it->verdict == ASSAY_TRIAL_DIFFERS;
+    return it->verdict == AS_TRIAL_GAIN || it->verdict == AS_TRIAL_HARM ||
+           it->verdict == AS_TRIAL_NONE || it->verdict == AS_TRIAL_OPEN ||
+           it->verdict == AS_TRIAL_DIFFERS;
 }
 
 static void fill_ratio(const struct as_trial *t, const struct as_candidate *it,
-                       struct assay_row_trial *row)
+                       struct as_row_trial *row)
 {
     const struct as_racer *racer = it->racer < 0 ? NULL : &t->race.racer.at[it->racer];
 
@@ -156,21 +156,21 @@ static void fill_ratio(const struct as_trial *t, const struct as_candidate *it,
 }
 
 static int add_trial(struct as_trial *t, const struct as_candidate *it, int64_t position,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
     char result[300], rules[400];
-    struct assay_row_trial row = {.run_id = t->result->base_run_id,
-                                  .position = position,
-                                  .name = it->name,
-                                  .title = it->title,
-                                  .what = what_word(it->what),
-                                  .verdict = assay_trial_word(it->verdict),
-                                  .said = it->message,
-                                  .n = (int64_t)it->run_n,
-                                  .differs_by = NAN,
-                                  .why = it->why,
-                                  .rules = rules,
-                                  .variant_id = it->run_id};
+    struct as_row_trial row = {.run_id = t->result->base_run_id,
+                               .position = position,
+                               .name = it->name,
+                               .title = it->title,
+                               .what = what_word(it->what),
+                               .verdict = as_trial_word(it->verdict),
+                               .said = it->message,
+                               .n = (int64_t)it->run_n,
+                               .differs_by = NAN,
+                               .why = it->why,
+                               .rules = rules,
+                               .variant_id = it->run_id};
 
     snprintf(rules, sizeof rules, " %s ", it->finding);
     fill_ratio(t, it, &row);
@@ -181,7 +181,7 @@ static int add_trial(struct as_trial *t, const struct as_candidate *it, int64_t 
             row.differs_by = it->output.relative;
     }
     row.command = as_candidate_type(it, &t->facts, build_command(t, it), &t->arena);
-    return assay_experiment_add_trial(t->experiment, &row, NULL, err);
+    return as_experiment_add_trial(t->experiment, &row, NULL, err);
 }
 
 /* ---- Order --------------------------------------------------------------------------------- */
@@ -189,10 +189,10 @@ static int add_trial(struct as_trial *t, const struct as_candidate *it, int64_t 
 static int verdict_order(const struct as_candidate *it)
 {
     static const int order[] = {
-        [ASSAY_TRIAL_GAIN] = 0,     [ASSAY_TRIAL_DIFFERS] = 1, [ASSAY_TRIAL_NONE] = 2,
-        [ASSAY_TRIAL_OPEN] = 3,     [ASSAY_TRIAL_HARM] = 4,    [ASSAY_TRIAL_SAME] = 5,
-        [ASSAY_TRIAL_TOO_LONG] = 6, [ASSAY_TRIAL_FAILED] = 7,  [ASSAY_TRIAL_NO_BUILD] = 8,
-        [ASSAY_TRIAL_NOT_RUN] = 9};
+        [AS_TRIAL_GAIN] = 0,     [AS_TRIAL_DIFFERS] = 1, [AS_TRIAL_NONE] = 2,
+        [AS_TRIAL_OPEN] = 3,     [AS_TRIAL_HARM] = 4,    [AS_TRIAL_SAME] = 5,
+        [AS_TRIAL_TOO_LONG] = 6, [AS_TRIAL_FAILED] = 7,  [AS_TRIAL_NO_BUILD] = 8,
+        [AS_TRIAL_NOT_RUN] = 9};
     return order[it->verdict];
 }
 
@@ -217,10 +217,10 @@ static int by_worth(const void *a, const void *b, void *context)
 /* ---- Host ---------------------------------------------------------------------------------- */
 
 /* Computes the mean base time over the race, and tests if other processes used the CPUs. */
-static int look_at_host(struct as_trial *t, struct assay_error *err)
+static int look_at_host(struct as_trial *t, struct as_error *err)
 {
     struct as_moments base = {0};
-    struct assay_rows *rows;
+    struct as_rows *rows;
     double others = NAN;
     int rc;
 
@@ -228,17 +228,16 @@ static int look_at_host(struct as_trial *t, struct assay_error *err)
         if (it->racer == AS_RACE_BASE)
             as_moments_add(&base, it->x);
     t->base_s = base.n > 0 ? base.mean : t->base_s;
-    AS_TRY(
-        assay_rows_open(t->experiment,
+    AS_TRY(as_rows_open(t->experiment,
                         "SELECT 1000.0 * sum(w.others_ns) / sum(r.wall_ns * r.usable_milli_cpu_n)"
                         " FROM run r JOIN run_waiting w USING (run_id)"
                         " WHERE r.label = '" AS_TRIAL_BASE "' AND ?1 > 0",
                         &rows, err));
-    assay_rows_bind_integer(rows, 1, 1);
-    rc = assay_rows_next(rows, err);
-    if (rc > 0 && assay_rows_kind(rows, 0) != ASSAY_CELL_NULL)
-        others = assay_rows_real(rows, 0);
-    assay_rows_close(&rows);
+    as_rows_bind_integer(rows, 1, 1);
+    rc = as_rows_next(rows, err);
+    if (rc > 0 && as_rows_kind(rows, 0) != AS_SQL_CELL_NULL)
+        others = as_rows_real(rows, 0);
+    as_rows_close(&rows);
     t->result->is_busy = others > BUSY;
     if (others > BUSY)
         as_trial_note(t, "the host was busy: other programs used %.0f %% of its CPUs%s",
@@ -254,23 +253,23 @@ static void find_whys(struct as_trial *t, const size_t *order)
 
     for (size_t i = 0; i < t->candidate.n && asked < WHYS_MOST; i++) {
         struct as_candidate *it = &t->candidate.at[order[i]];
-        if (it->run_n && (it->verdict == ASSAY_TRIAL_GAIN || it->verdict == ASSAY_TRIAL_HARM ||
-                          it->verdict == ASSAY_TRIAL_DIFFERS)) {
+        if (it->run_n && (it->verdict == AS_TRIAL_GAIN || it->verdict == AS_TRIAL_HARM ||
+                          it->verdict == AS_TRIAL_DIFFERS)) {
             it->why = find_why(t, it);
             asked++;
         }
     }
 }
 
-static int write_rows(struct as_trial *t, const size_t *order, struct assay_error *err)
+static int write_rows(struct as_trial *t, const size_t *order, struct as_error *err)
 {
-    AS_TRY(assay_experiment_begin(t->experiment, err));
+    AS_TRY(as_experiment_begin(t->experiment, err));
     for (size_t i = 0; i < t->candidate.n; i++)
         AS_TRY(add_trial(t, &t->candidate.at[order[i]], (int64_t)i + 1, err));
-    return assay_experiment_commit(t->experiment, err);
+    return as_experiment_commit(t->experiment, err);
 }
 
-int as_trial_write(struct as_trial *t, struct assay_error *err)
+int as_trial_write(struct as_trial *t, struct as_error *err)
 {
     size_t *order = as_calloc(t->candidate.n + 1, sizeof *order);
     int rc = order ? 0 : as_error_nomem(err, "what was tried");

@@ -22,7 +22,7 @@ struct judged_loop {
 };
 
 struct trusting {
-    struct assay_experiment *experiment;
+    struct as_experiment *experiment;
     int64_t run_id;
     AS_VEC(struct judged_loop) loop;
     struct as_map_u64 of_id; /* id -> index in `loop` */
@@ -76,10 +76,10 @@ static int fact_of(const char *metric)
     return -1;
 }
 
-static int list_judged(void *context, struct assay_rows *row, struct assay_error *err)
+static int list_judged(void *context, struct as_rows *row, struct as_error *err)
 {
     struct trusting *t = context;
-    struct judged_loop loop = {.id = assay_rows_integer(row, 0)};
+    struct judged_loop loop = {.id = as_rows_integer(row, 0)};
     for (int i = 0; i < AS_TRUST_FACTS_N; i++)
         loop.it.fact[i] = (double)NAN;
     if (as_map_u64_put(&t->of_id, (uint64_t)loop.id, (uint32_t)t->loop.n) < 0 ||
@@ -94,98 +94,98 @@ static struct judged_loop *loop_of(struct trusting *t, int64_t id)
     return at == AS_MAP_NONE ? NULL : &t->loop.at[at];
 }
 
-static int set_loop_fact(void *context, struct assay_rows *row, struct assay_error *err)
+static int set_loop_fact(void *context, struct as_rows *row, struct as_error *err)
 {
-    struct judged_loop *loop = loop_of(context, assay_rows_integer(row, 0));
-    const int fact = fact_of(assay_rows_text(row, 1));
-    const char *origin = assay_rows_text(row, 3);
+    struct judged_loop *loop = loop_of(context, as_rows_integer(row, 0));
+    const int fact = fact_of(as_rows_text(row, 1));
+    const char *origin = as_rows_text(row, 3);
     (void)err;
     if (!loop || fact < 0)
         return 0;
-    loop->it.fact[fact] = assay_rows_real(row, 2);
+    loop->it.fact[fact] = as_rows_real(row, 2);
     if (fact == AS_TRUST_ITERATIONS)
-        loop->it.is_exact = origin && strcmp(origin, assay_origin_word(ASSAY_ORIGIN_EXACT)) == 0;
+        loop->it.is_exact = origin && strcmp(origin, as_origin_word(AS_ORIGIN_EXACT)) == 0;
     return 0;
 }
 
-static int set_loop_time(void *context, struct assay_rows *row, struct assay_error *err)
+static int set_loop_time(void *context, struct as_rows *row, struct as_error *err)
 {
-    struct judged_loop *loop = loop_of(context, assay_rows_integer(row, 0));
+    struct judged_loop *loop = loop_of(context, as_rows_integer(row, 0));
     (void)err;
     if (!loop)
         return 0;
-    loop->it.own_ns = assay_rows_real(row, 1);
-    loop->it.time_ns = assay_rows_real(row, 2);
-    loop->samples = assay_rows_integer(row, 3);
+    loop->it.own_ns = as_rows_real(row, 1);
+    loop->it.time_ns = as_rows_real(row, 2);
+    loop->samples = as_rows_integer(row, 3);
     return 0;
 }
 
-static int set_l1_size(void *context, struct assay_rows *row, struct assay_error *err)
+static int set_l1_size(void *context, struct as_rows *row, struct as_error *err)
 {
     (void)err;
-    ((struct trusting *)context)->l1_b = assay_rows_real(row, 0);
+    ((struct trusting *)context)->l1_b = as_rows_real(row, 0);
     return 0;
 }
 
 /* ---- Values -------------------------------------------------------------------------------- */
 
-static int write_value(struct trusting *t, unsigned number, const struct assay_subject *of,
-                       struct assay_quantity value, struct assay_error *err)
+static int write_value(struct trusting *t, unsigned number, const struct as_subject *of,
+                       struct as_bounded_value value, struct as_error *err)
 {
-    struct assay_metric metric = as_trust_metric[number].metric;
+    struct as_metric metric = as_trust_metric[number].metric;
     int64_t id;
     metric.pass = AS_TRUST_PASS;
-    AS_TRY(assay_experiment_metric(t->experiment, &metric, &id, err));
-    return assay_experiment_value(t->experiment, id, of, value, err);
+    AS_TRY(as_experiment_metric(t->experiment, &metric, &id, err));
+    return as_experiment_value(t->experiment, id, of, value, err);
 }
 
 /* Returns a rate with the uncertainty of its sampled time: 95 % of a Poisson count. */
-static struct assay_quantity rate_of(double value, int64_t samples)
+static struct as_bounded_value rate_of(double value, int64_t samples)
 {
     const double part = samples > 0 ? 1.96 / sqrt((double)samples) : INFINITY;
-    return assay_derived(value, value / (1 + part), part < 1 ? value / (1 - part) : INFINITY,
-                         samples);
+    return as_value_derived(value, value / (1 + part), part < 1 ? value / (1 - part) : INFINITY,
+                            samples);
 }
 
 static int flag_below_chain(const struct trusting *t, const struct judged_loop *loop,
-                            struct assay_error *err)
+                            struct as_error *err)
 {
     char text[256];
-    const struct assay_flag flag = {.run_id = t->run_id,
-                                    .kind = ASSAY_OBJECT_LOOP,
-                                    .object_id = loop->id,
-                                    .name = "below_recurrence",
-                                    .text = text,
-                                    .n = 1,
-                                    .pass = AS_TRUST_PASS};
+    const struct as_flag flag = {.run_id = t->run_id,
+                                 .kind = AS_OBJECT_LOOP,
+                                 .object_id = loop->id,
+                                 .name = "below_recurrence",
+                                 .text = text,
+                                 .n = 1,
+                                 .pass = AS_TRUST_PASS};
     snprintf(
         text, sizeof text,
         "%.2f cycles per iteration were measured, but its recurrence takes %.2f by the model: the "
         "clock of the core, the latency table or the iteration count is wrong",
         loop->it.fact[AS_TRUST_MEDIAN], loop->it.fact[AS_TRUST_CHAIN]);
-    return assay_experiment_flag(t->experiment, &flag, err);
+    return as_experiment_flag(t->experiment, &flag, err);
 }
 
 static int flag_times(const struct trusting *t, const struct judged_loop *loop, double sampled_ns,
-                      double timed_ns, struct assay_error *err)
+                      double timed_ns, struct as_error *err)
 {
     char text[256];
-    const struct assay_flag flag = {.run_id = t->run_id,
-                                    .kind = ASSAY_OBJECT_LOOP,
-                                    .object_id = loop->id,
-                                    .name = "times_differ",
-                                    .text = text,
-                                    .n = 1,
-                                    .pass = AS_TRUST_PASS};
+    const struct as_flag flag = {.run_id = t->run_id,
+                                 .kind = AS_OBJECT_LOOP,
+                                 .object_id = loop->id,
+                                 .name = "times_differ",
+                                 .text = text,
+                                 .n = 1,
+                                 .pass = AS_TRUST_PASS};
     snprintf(text, sizeof text,
              "an iteration takes %.3g ns by samples and %.3g ns by the clock: loop_gflops and "
              "loop_bytes_per_cycle contradict each other; repeat on a quiet machine",
              sampled_ns, timed_ns);
-    return assay_experiment_flag(t->experiment, &flag, err);
+    return as_experiment_flag(t->experiment, &flag, err);
 }
 
 static int flag_doubts(const struct trusting *t, const struct judged_loop *loop,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     double sampled_ns, timed_ns;
     if (as_trust_is_below_chain(&loop->it))
@@ -195,9 +195,9 @@ static int flag_doubts(const struct trusting *t, const struct judged_loop *loop,
     return 0;
 }
 
-static int judge_loop(struct trusting *t, const struct judged_loop *loop, struct assay_error *err)
+static int judge_loop(struct trusting *t, const struct judged_loop *loop, struct as_error *err)
 {
-    const struct assay_subject of = {ASSAY_OBJECT_LOOP, loop->id, t->run_id, 0};
+    const struct as_subject of = {AS_OBJECT_LOOP, loop->id, t->run_id, 0};
     double value[AS_TRUST_LOOP_VALUES_N];
     as_trust_values(&loop->it, t->l1_b, value);
     for (unsigned i = 0; i < AS_TRUST_LOOP_VALUES_N; i++)
@@ -205,33 +205,33 @@ static int judge_loop(struct trusting *t, const struct judged_loop *loop, struct
             AS_TRY(write_value(t, i, &of,
                                i == AS_TRUST_GFLOPS
                                    ? rate_of(value[i], loop->samples)
-                                   : assay_derived(value[i], value[i], value[i], 1),
+                                   : as_value_derived(value[i], value[i], value[i], 1),
                                err));
     as_trust_add(&t->sums, &loop->it, value);
     return flag_doubts(t, loop, err);
 }
 
-static int judge_run(struct trusting *t, struct assay_error *err)
+static int judge_run(struct trusting *t, struct as_error *err)
 {
-    const struct assay_subject run = {ASSAY_OBJECT_RUN, t->run_id, t->run_id, 0};
+    const struct as_subject run = {AS_OBJECT_RUN, t->run_id, t->run_id, 0};
     const struct as_trust_sums *sums = &t->sums;
     if (sums->model_n) {
         const double model = 100 * sums->model / sums->weight;
         const double bias = 100 * sums->bias / sums->weight;
         AS_TRY(write_value(t, AS_TRUST_MODEL_PCT, &run,
-                           assay_derived(model, model, model, sums->model_n), err));
+                           as_value_derived(model, model, model, sums->model_n), err));
         AS_TRY(write_value(t, AS_TRUST_MODEL_BIAS_PCT, &run,
-                           assay_derived(bias, bias, bias, sums->model_n), err));
+                           as_value_derived(bias, bias, bias, sums->model_n), err));
     }
     if (sums->trips_n) {
         const double trips = sums->trips / sums->trips_n;
         AS_TRY(write_value(t, AS_TRUST_TRIPS_PCT, &run,
-                           assay_derived(trips, trips, trips, sums->trips_n), err));
+                           as_value_derived(trips, trips, trips, sums->trips_n), err));
     }
     return 0;
 }
 
-static int store_trust(void *context, struct assay_error *err)
+static int store_trust(void *context, struct as_error *err)
 {
     struct trusting *t = context;
     as_vec_foreach (&t->loop, loop)
@@ -239,23 +239,23 @@ static int store_trust(void *context, struct assay_error *err)
     return judge_run(t, err);
 }
 
-static int read_facts(struct trusting *t, struct assay_error *err)
+static int read_facts(struct trusting *t, struct as_error *err)
 {
-    AS_TRY(assay_rows_each(t->experiment, loops_sql, t->run_id, list_judged, t, err));
+    AS_TRY(as_rows_each(t->experiment, loops_sql, t->run_id, list_judged, t, err));
     if (t->loop.n == 0)
         return 0;
-    AS_TRY(assay_rows_each(t->experiment, facts_sql, t->run_id, set_loop_fact, t, err));
-    AS_TRY(assay_rows_each(t->experiment, times_sql, t->run_id, set_loop_time, t, err));
-    return assay_rows_each(t->experiment, l1_sql, t->run_id, set_l1_size, t, err);
+    AS_TRY(as_rows_each(t->experiment, facts_sql, t->run_id, set_loop_fact, t, err));
+    AS_TRY(as_rows_each(t->experiment, times_sql, t->run_id, set_loop_time, t, err));
+    return as_rows_each(t->experiment, l1_sql, t->run_id, set_l1_size, t, err);
 }
 
-int assay_trust_run(struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)
+int as_trust_run(struct as_experiment *experiment, int64_t run_id, struct as_error *err)
 {
     struct trusting t = {.experiment = experiment, .run_id = run_id};
     as_map_u64_init(&t.of_id);
     int rc = read_facts(&t, err);
     if (rc == 0 && t.loop.n)
-        rc = assay_experiment_write_pass(experiment, run_id, AS_TRUST_PASS, store_trust, &t, err);
+        rc = as_experiment_write_pass(experiment, run_id, AS_TRUST_PASS, store_trust, &t, err);
     as_map_u64_fini(&t.of_id);
     as_vec_fini(&t.loop);
     return rc;

@@ -13,6 +13,6 @@
 
 /* Compares the counts and times of a run; nothing without them. Replaces earlier results.
  * Errors: those of rows and values. */
-int assay_trust_run(struct assay_experiment *experiment, int64_t run_id, struct assay_error *err);
+int as_trust_run(struct as_experiment *experiment, int64_t run_id, struct as_error *err);
 
 #endif

@@ -82,7 +82,7 @@ static void add_libraries(struct as_suite *suite, size_t compiler)
         }
 }
 
-static int write_sources(const struct as_suite *suite, struct assay_error *err)
+static int write_sources(const struct as_suite *suite, struct as_error *err)
 {
     for (const struct as_suite_source *source = as_suite_sources; source->file; source++) {
         char path[256];
@@ -92,13 +92,12 @@ static int write_sources(const struct as_suite *suite, struct assay_error *err)
         if (fd >= 0)
             close(fd);
         if (code)
-            return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", path,
-                                strerror(code));
+            return as_error_set(err, AS_ERR_IO, "%s: cannot be written: %s", path, strerror(code));
     }
     return 0;
 }
 
-int as_suite_open(struct as_suite *suite, struct assay_error *err)
+int as_suite_open(struct as_suite *suite, struct as_error *err)
 {
     const char *temporary = getenv("TMPDIR");
     *suite = (struct as_suite){0};
@@ -107,14 +106,14 @@ int as_suite_open(struct as_suite *suite, struct assay_error *err)
     if (!mkdtemp(suite->directory)) {
         const int code = errno;
         *suite->directory = 0;
-        return as_error_set(err, ASSAY_ERR_IO, "the suite: its directory cannot be created: %s",
+        return as_error_set(err, AS_ERR_IO, "the suite: its directory cannot be created: %s",
                             strerror(code));
     }
     for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++)
         if (has_compiler(compilers[i].name))
             add_libraries(suite, i);
     if (!suite->library_n)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+        return as_error_set(err, AS_ERR_NOT_FOUND,
                             "the suite: no compiler found; install gcc, clang or gfortran");
     return write_sources(suite, err);
 }

@@ -7,21 +7,20 @@
 #include "base/sort.h"
 #include "validate/internal.h"
 
-const char *assay_judged_kind_word(unsigned kind)
+const char *as_judged_kind_word(unsigned kind)
 {
     static const char *const word[] = {
 #define KIND_WORD(name, text) text,
-        ASSAY_JUDGED_KIND_LIST(KIND_WORD)
+        AS_JUDGED_KIND_LIST(KIND_WORD)
 #undef KIND_WORD
     };
-    return kind < ASSAY_JUDGED_KINDS ? word[kind] : "?";
+    return kind < AS_JUDGED_KINDS ? word[kind] : "?";
 }
 
-int assay_validation_new(struct assay_predictor *predictor,
-                         const struct assay_predict_options *options, struct assay_validation **out,
-                         struct assay_error *err)
+int as_validation_new(struct as_predictor *predictor, const struct as_predict_options *options,
+                      struct as_validation **out, struct as_error *err)
 {
-    struct assay_validation *v = as_calloc(1, sizeof *v);
+    struct as_validation *v = as_calloc(1, sizeof *v);
     *out = v;
     if (!v)
         return as_error_nomem(err, "what predictions are compared with");
@@ -31,9 +30,9 @@ int assay_validation_new(struct assay_predictor *predictor,
     return 0;
 }
 
-void assay_validation_free(struct assay_validation **validation)
+void as_validation_free(struct as_validation **validation)
 {
-    struct assay_validation *v = *validation;
+    struct as_validation *v = *validation;
     *validation = NULL;
     if (!v)
         return;
@@ -45,31 +44,29 @@ void assay_validation_free(struct assay_validation **validation)
 
 /* ---- Pieces -------------------------------------------------------------------------------- */
 
-uint32_t as_judged_kinds(const struct assay_code *code, enum assay_bound bound)
+uint32_t as_judged_kinds(const struct as_code *code, enum as_bound bound)
 {
-    uint32_t kinds = 1u << ASSAY_JUDGED_ALL;
+    uint32_t kinds = 1u << AS_JUDGED_ALL;
     size_t memory = 0;
     bool fp = false, packed = false;
     for (size_t i = 0; i < code->n; i++) {
-        const struct assay_form *form = assay_form_get(code->insn[i].form);
-        memory += code->insn[i].bits & ASSAY_INSN_MEM && form->insn_class != ASSAY_CLASS_LEA &&
-                  form->insn_class != ASSAY_CLASS_NOP;
+        const struct as_form *form = as_form_get(code->insn[i].form);
+        memory += code->insn[i].bits & AS_INSN_MEM && form->insn_class != AS_CLASS_LEA &&
+                  form->insn_class != AS_CLASS_NOP;
         fp |= form->flops > 0;
-        packed |= form->flops > 0 && form->traits & ASSAY_TRAIT_PACKED;
-        if (form->insn_class == ASSAY_CLASS_DIV || form->insn_class == ASSAY_CLASS_SQRT)
-            kinds |= 1u << ASSAY_JUDGED_DIVIDE;
+        packed |= form->flops > 0 && form->traits & AS_TRAIT_PACKED;
+        if (form->insn_class == AS_CLASS_DIV || form->insn_class == AS_CLASS_SQRT)
+            kinds |= 1u << AS_JUDGED_DIVIDE;
     }
-    kinds |= 1u << (packed ? ASSAY_JUDGED_FP_VECTOR
-                    : fp   ? ASSAY_JUDGED_FP_SCALAR
-                           : ASSAY_JUDGED_INTEGER);
-    kinds |= memory * 2 >= code->n ? 1u << ASSAY_JUDGED_MEMORY : 0;
-    return kinds | (bound == ASSAY_BOUND_LATENCY ? 1u << ASSAY_JUDGED_CHAIN : 0);
+    kinds |= 1u << (packed ? AS_JUDGED_FP_VECTOR : fp ? AS_JUDGED_FP_SCALAR : AS_JUDGED_INTEGER);
+    kinds |= memory * 2 >= code->n ? 1u << AS_JUDGED_MEMORY : 0;
+    return kinds | (bound == AS_BOUND_LATENCY ? 1u << AS_JUDGED_CHAIN : 0);
 }
 
-int as_judged_push(struct assay_validation *v, const struct assay_judged *judged,
-                   const uint8_t *bytes, size_t size_b, struct assay_error *err)
+int as_judged_push(struct as_validation *v, const struct as_judged *judged, const uint8_t *bytes,
+                   size_t size_b, struct as_error *err)
 {
-    struct assay_judged one = *judged;
+    struct as_judged one = *judged;
     char *hex = bytes ? as_arena_alloc(&v->arena, 2 * size_b + 1, 1) : NULL;
     one.id = as_arena_strndup(&v->arena, judged->id, strlen(judged->id));
     if (hex)
@@ -80,23 +77,23 @@ int as_judged_push(struct assay_validation *v, const struct assay_judged *judged
     return 0;
 }
 
-int assay_validation_add(struct assay_validation *v, const char *id, double measured, double spread,
-                         const struct assay_code *code, const uint8_t *bytes, size_t size_b,
-                         struct assay_error *err)
+int as_validation_add(struct as_validation *v, const char *id, double measured, double spread,
+                      const struct as_code *code, const uint8_t *bytes, size_t size_b,
+                      struct as_error *err)
 {
-    struct assay_prediction out;
-    AS_TRY(assay_predict(v->predictor, code, 0, code->n, &v->options, &out, err));
-    const struct assay_judged judged = {.id = id,
-                                        .address = code->insn[0].address,
-                                        .measured = measured,
-                                        .predicted = out.cycles,
-                                        .spread = spread,
-                                        .bound = out.bound,
-                                        .kinds = as_judged_kinds(code, out.bound)};
+    struct as_prediction out;
+    AS_TRY(as_predict(v->predictor, code, 0, code->n, &v->options, &out, err));
+    const struct as_judged judged = {.id = id,
+                                     .address = code->insn[0].address,
+                                     .measured = measured,
+                                     .predicted = out.cycles,
+                                     .spread = spread,
+                                     .bound = out.bound,
+                                     .kinds = as_judged_kinds(code, out.bound)};
     return as_judged_push(v, &judged, bytes, size_b, err);
 }
 
-int assay_validation_leave_out(struct assay_validation *v, const char *why, struct assay_error *err)
+int as_validation_leave_out(struct as_validation *v, const char *why, struct as_error *err)
 {
     as_vec_foreach (&v->left_out, it) {
         if (strcmp(it->why, why) == 0) {
@@ -104,18 +101,17 @@ int assay_validation_leave_out(struct assay_validation *v, const char *why, stru
             return 0;
         }
     }
-    const struct assay_left_out one = {why, 1};
+    const struct as_left_out one = {why, 1};
     return as_vec_push(&v->left_out, one) < 0 ? as_error_nomem(err, "what is left out") : 0;
 }
 
-size_t assay_validation_pieces(const struct assay_validation *v, const struct assay_judged **out)
+size_t as_validation_pieces(const struct as_validation *v, const struct as_judged **out)
 {
     *out = v->piece.at;
     return v->piece.n;
 }
 
-size_t assay_validation_left_out(const struct assay_validation *v,
-                                 const struct assay_left_out **out)
+size_t as_validation_left_out(const struct as_validation *v, const struct as_left_out **out)
 {
     *out = v->left_out.at;
     return v->left_out.n;
@@ -123,13 +119,13 @@ size_t assay_validation_left_out(const struct assay_validation *v,
 
 /* ---- Statistics ---------------------------------------------------------------------------- */
 
-double assay_judged_error(const struct assay_judged *judged)
+double as_judged_error(const struct as_judged *judged)
 {
     return fabs(judged->predicted - judged->measured) / judged->measured;
 }
 
 /* Returns Kendall's tau-b of values rounded to 0.01 cycles. O(n^2) suffices for small n. */
-static double rank_correlation(const struct assay_judged *const *at, size_t n)
+static double rank_correlation(const struct as_judged *const *at, size_t n)
 {
     double agree = 0, only_x = 0, only_y = 0, pairs = 0;
     for (size_t i = 0; i < n; i++)
@@ -145,11 +141,11 @@ static double rank_correlation(const struct assay_judged *const *at, size_t n)
     return scale > 0 ? agree / scale : NAN;
 }
 
-static void sum_up(const struct assay_judged *const *at, double *error, struct assay_judgement *out)
+static void sum_up(const struct as_judged *const *at, double *error, struct as_judgement *out)
 {
     const double n = (double)out->n;
     for (size_t i = 0; i < out->n; i++) {
-        error[i] = assay_judged_error(at[i]);
+        error[i] = as_judged_error(at[i]);
         out->mape += error[i] * 100 / n;
         out->within5 += (error[i] <= 0.05) * 100 / n;
         out->within10 += (error[i] <= 0.1) * 100 / n;
@@ -161,12 +157,12 @@ static void sum_up(const struct assay_judged *const *at, double *error, struct a
     }
 }
 
-int assay_judge(const struct assay_judged *piece, size_t n, unsigned kind,
-                struct assay_judgement *out, struct assay_error *err)
+int as_judge(const struct as_judged *piece, size_t n, unsigned kind, struct as_judgement *out,
+             struct as_error *err)
 {
-    const struct assay_judged **at = as_calloc(n + 1, sizeof *at);
+    const struct as_judged **at = as_calloc(n + 1, sizeof *at);
     double *error = as_calloc(n + 1, sizeof *error);
-    *out = (struct assay_judgement){.tau = NAN};
+    *out = (struct as_judgement){.tau = NAN};
     for (size_t i = 0; at && i < n; i++)
         if (piece[i].kinds >> kind & 1)
             at[out->n++] = &piece[i];

@@ -23,7 +23,7 @@ bool as_suite_name_next(const struct as_suite_source *source, const char **at, s
     return false;
 }
 
-int as_suite_refuse(const struct as_suite *suite, struct assay_error *err)
+int as_suite_refuse(const struct as_suite *suite, struct as_error *err)
 {
     enum { LISTED_B = 640 };
     struct as_str names = {0}, builds = {0};
@@ -40,7 +40,7 @@ int as_suite_refuse(const struct as_suite *suite, struct assay_error *err)
         as_str_appendf(&builds, "%s%s %s", i ? ", " : "", suite->library[i].compiler,
                        suite->library[i].build->name);
     const int rc =
-        as_error_set(err, ASSAY_ERR_USAGE,
+        as_error_set(err, AS_ERR_USAGE,
                      "the suite: no such loop; use NAME COMPILER BUILD, with %s, and %s and %zu "
                      "more",
                      as_str_z(&builds), as_str_z(&names), left);

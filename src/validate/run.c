@@ -28,7 +28,7 @@ struct as_suite_arrays {
     size_t cache_b;
 };
 
-int as_suite_arrays_new(struct as_suite_arrays **out, struct assay_error *err)
+int as_suite_arrays_new(struct as_suite_arrays **out, struct as_error *err)
 {
     struct as_suite_arrays *arrays = as_calloc(1, sizeof *arrays);
     const long cache_b = sysconf(_SC_LEVEL1_DCACHE_SIZE);

@@ -21,11 +21,11 @@ enum { COUNT_SHORTER = 256, COUNT_LONGER = 512 };
 #define SPREAD_MOST 0.05
 
 struct trying {
-    struct assay_validation *v;
-    struct assay_meter *meter;
+    struct as_validation *v;
+    struct as_meter *meter;
     struct as_suite_arrays *arrays;
     const struct as_suite_library *library;
-    struct assay_program *program;
+    struct as_program *program;
     /* by block of the program: executions at the longer length minus those at the shorter one */
     double *executed;
 };
@@ -38,22 +38,20 @@ static unsigned element_b(const struct as_suite_library *library)
 }
 
 /* Counts the executions of a body's blocks at both lengths, and stores the difference. */
-static int count_body(struct trying *t, const struct assay_body *body,
+static int count_body(struct trying *t, const struct as_body *body,
                       const struct as_suite_work *work, uint64_t loaded_at,
-                      enum assay_meter_status *status, struct assay_error *err)
+                      enum as_meter_status *status, struct as_error *err)
 {
-    const struct assay_block *block = &t->program->block[body->first_block];
-    const struct assay_block *last = &block[body->blocks - 1];
+    const struct as_block *block = &t->program->block[body->first_block];
+    const struct as_block *last = &block[body->blocks - 1];
     const size_t size_b = (size_t)(last->start + last->size_b - block->start);
-    const struct assay_meter_work counted = {as_suite_run, (void *)(uintptr_t)work, 1};
+    const struct as_meter_work counted = {as_suite_run, (void *)(uintptr_t)work, 1};
     uint32_t *count = as_calloc(size_b + 1, 2 * sizeof *count), *longer = count + size_b;
     if (!count)
         return as_error_nomem(err, "counts of instructions");
-    int rc =
-        assay_meter_count(&counted, false, loaded_at + block->start, size_b, count, status, err);
-    if (rc == 0 && *status == ASSAY_METER_OK)
-        rc = assay_meter_count(&counted, true, loaded_at + block->start, size_b, longer, status,
-                               err);
+    int rc = as_meter_count(&counted, false, loaded_at + block->start, size_b, count, status, err);
+    if (rc == 0 && *status == AS_METER_OK)
+        rc = as_meter_count(&counted, true, loaded_at + block->start, size_b, longer, status, err);
     for (uint32_t i = 0; i < body->blocks; i++) {
         const size_t at = (size_t)(block[i].start - block->start);
         t->executed[body->first_block + i] = (double)longer[at] - (double)count[at];
@@ -62,18 +60,18 @@ static int count_body(struct trying *t, const struct assay_body *body,
     return rc;
 }
 
-/* Returns the loop with nearly all instructions of an iteration, or ASSAY_NONE if no single loop
+/* Returns the loop with nearly all instructions of an iteration, or AS_NONE if no single loop
  * has. */
-static uint32_t find_hot(const struct trying *t, const struct assay_body *body)
+static uint32_t find_hot(const struct trying *t, const struct as_body *body)
 {
     double all = 0, most = 0;
-    uint32_t hot = ASSAY_NONE;
+    uint32_t hot = AS_NONE;
     for (uint32_t i = 0; i < body->blocks; i++)
         all += t->executed[body->first_block + i] * t->program->block[body->first_block + i].insns;
     for (uint32_t i = body->first_loop; i < body->first_loop + body->loops; i++) {
-        const struct assay_loop *loop = &t->program->loop[i];
+        const struct as_loop *loop = &t->program->loop[i];
         double own = 0;
-        if (loop->level != ASSAY_LEVEL_INNERMOST && loop->level != ASSAY_LEVEL_SINGLE)
+        if (loop->level != AS_LEVEL_INNERMOST && loop->level != AS_LEVEL_SINGLE)
             continue;
         for (uint32_t k = 0; k < loop->blocks; k++) {
             const uint32_t block = t->program->loop_block[loop->first_block + k];
@@ -84,19 +82,19 @@ static uint32_t find_hot(const struct trying *t, const struct assay_body *body)
             hot = i;
         }
     }
-    return most >= LOOP_SHARE * all ? hot : ASSAY_NONE;
+    return most >= LOOP_SHARE * all ? hot : AS_NONE;
 }
 
 /* ---- Prediction ------------------------------------------------------------------------------ */
 
-static int predict_path(struct trying *t, const struct assay_paths *paths, size_t path,
-                        double weight, struct assay_judged *judged, const uint8_t **bytes,
-                        size_t *size_b, struct assay_error *err)
+static int predict_path(struct trying *t, const struct as_paths *paths, size_t path, double weight,
+                        struct as_judged *judged, const uint8_t **bytes, size_t *size_b,
+                        struct as_error *err)
 {
-    struct assay_prediction out;
-    struct assay_code code;
-    AS_TRY(assay_path_code(t->program, paths, path, &code, err));
-    const int rc = assay_predict(t->v->predictor, &code, 0, code.n, &t->v->options, &out, err);
+    struct as_prediction out;
+    struct as_code code;
+    AS_TRY(as_path_code(t->program, paths, path, &code, err));
+    const int rc = as_predict(t->v->predictor, &code, 0, code.n, &t->v->options, &out, err);
     if (rc == 0) {
         if (!judged->kinds || weight > 0.5)
             judged->bound = out.bound;
@@ -105,32 +103,32 @@ static int predict_path(struct trying *t, const struct assay_paths *paths, size_
         judged->address = code.insn[0].address;
         *bytes = as_path_bytes(t->program, &code, size_b);
     }
-    assay_code_free(&code);
+    as_code_free(&code);
     return rc;
 }
 
 /* Reduces the types of different paths to one: packed before scalar, scalar before integer. */
 static uint32_t one_type(uint32_t kinds)
 {
-    const uint32_t packed = 1u << ASSAY_JUDGED_FP_VECTOR, scalar = 1u << ASSAY_JUDGED_FP_SCALAR;
+    const uint32_t packed = 1u << AS_JUDGED_FP_VECTOR, scalar = 1u << AS_JUDGED_FP_SCALAR;
     if (kinds & packed)
         kinds &= ~scalar;
     if (kinds & (packed | scalar))
-        kinds &= ~(1u << ASSAY_JUDGED_INTEGER);
+        kinds &= ~(1u << AS_JUDGED_INTEGER);
     return kinds;
 }
 
-static int predict_hot(struct trying *t, uint32_t loop, struct assay_judged *judged,
-                       struct assay_error *err)
+static int predict_hot(struct trying *t, uint32_t loop, struct as_judged *judged,
+                       struct as_error *err)
 {
-    struct assay_paths paths;
+    struct as_paths paths;
     const uint8_t *bytes = NULL;
     size_t size_b = 0, taken = 0;
     int rc = 0;
-    AS_TRY(assay_loop_paths(t->program, loop, 0, &paths, err));
+    AS_TRY(as_loop_paths(t->program, loop, 0, &paths, err));
     double *weight = paths.merged ? NULL : as_calloc(paths.path_n + 1, sizeof *weight);
     if (paths.merged)
-        rc = assay_validation_leave_out(t->v, "it has too many paths", err);
+        rc = as_validation_leave_out(t->v, "it has too many paths", err);
     else if (!weight)
         rc = as_error_nomem(err, "the paths of a loop");
     if (weight)
@@ -144,7 +142,7 @@ static int predict_hot(struct trying *t, uint32_t loop, struct assay_judged *jud
     if (rc == 0 && taken)
         rc = as_judged_push(t->v, judged, taken == 1 ? bytes : NULL, size_b, err);
     as_free(weight);
-    assay_paths_free(&paths);
+    as_paths_free(&paths);
     return rc;
 }
 
@@ -153,20 +151,20 @@ static int predict_hot(struct trying *t, uint32_t loop, struct assay_judged *jud
 /* Measures all steps of a loop at all placements. Ends with the status of the first failure. */
 static int measure_steps(struct trying *t, struct as_suite_work *work, double per_element,
                          const long *length, double step[AS_SUITE_PLACES][AS_SUITE_LENGTHS - 1],
-                         enum assay_meter_status *status, struct assay_error *err)
+                         enum as_meter_status *status, struct as_error *err)
 {
     for (unsigned place = 0; place < AS_SUITE_PLACES; place++) {
         as_suite_place(t->arrays, place);
         as_suite_fill(t->arrays, element_b(t->library));
         for (unsigned i = 0; i + 1 < AS_SUITE_LENGTHS; i++) {
-            struct assay_cycles cycles;
+            struct as_cycles cycles;
             work->shorter = length[i];
             work->longer = length[i + 1];
-            const struct assay_meter_work measured = {
+            const struct as_meter_work measured = {
                 as_suite_run, work, per_element * (double)(work->longer - work->shorter)};
-            AS_TRY(assay_meter_work(t->meter, &measured, &cycles, err));
+            AS_TRY(as_meter_work(t->meter, &measured, &cycles, err));
             *status = cycles.status;
-            if (cycles.status != ASSAY_METER_OK)
+            if (cycles.status != AS_METER_OK)
                 return 0;
             step[place][i] = cycles.cycles;
         }
@@ -176,7 +174,7 @@ static int measure_steps(struct trying *t, struct as_suite_work *work, double pe
 
 static double blocks_executed(const struct trying *t, uint32_t loop)
 {
-    const struct assay_loop *l = &t->program->loop[loop];
+    const struct as_loop *l = &t->program->loop[loop];
     double n = 0;
     for (uint32_t k = 0; k < l->blocks; k++)
         n += t->executed[t->program->loop_block[l->first_block + k]];
@@ -184,47 +182,46 @@ static double blocks_executed(const struct trying *t, uint32_t loop)
 }
 
 static int measure_hot(struct trying *t, const char *id, unsigned array_n, uint32_t loop,
-                       struct as_suite_work *work, struct assay_error *err)
+                       struct as_suite_work *work, struct as_error *err)
 {
     const double elements = COUNT_LONGER - COUNT_SHORTER;
     const double per_element = t->executed[t->program->loop[loop].header] / elements;
     double step[AS_SUITE_PLACES][AS_SUITE_LENGTHS - 1];
     long length[AS_SUITE_LENGTHS];
-    enum assay_meter_status status;
-    struct assay_judged judged = {.id = id};
+    enum as_meter_status status;
+    struct as_judged judged = {.id = id};
     as_suite_lengths(as_suite_room(t->arrays, array_n, element_b(t->library)), per_element,
                      blocks_executed(t, loop) / elements, length);
     AS_TRY(measure_steps(t, work, per_element, length, step, &status, err));
-    if (status != ASSAY_METER_OK)
-        return assay_validation_leave_out(t->v, assay_meter_status_text(status), err);
+    if (status != AS_METER_OK)
+        return as_validation_leave_out(t->v, as_meter_status_text(status), err);
     judged.measured = as_suite_estimate(length, step, &judged.spread);
     if (!(judged.measured > 0))
-        return assay_validation_leave_out(t->v, assay_meter_status_text(ASSAY_METER_NOISY), err);
+        return as_validation_leave_out(t->v, as_meter_status_text(AS_METER_NOISY), err);
     if (judged.spread > SPREAD_MOST)
-        return assay_validation_leave_out(
+        return as_validation_leave_out(
             t->v, "its cycles vary with the addresses of its arrays, by more than 5 %", err);
     return predict_hot(t, loop, &judged, err);
 }
 
-static int try_function(struct trying *t, const char *id, const struct assay_body *body,
-                        void *function, struct assay_error *err)
+static int try_function(struct trying *t, const char *id, const struct as_body *body,
+                        void *function, struct as_error *err)
 {
     const char *number = strrchr(body->name, '_');
     struct as_suite_work work = {
         .arrays = t->arrays, .shorter = COUNT_SHORTER, .longer = COUNT_LONGER};
-    enum assay_meter_status status;
+    enum as_meter_status status;
     memcpy(&work.loop, &function, sizeof function);
     as_suite_place(t->arrays, 0);
     as_suite_fill(t->arrays, element_b(t->library));
     AS_TRY(count_body(t, body, &work, (uint64_t)(uintptr_t)function - body->entry, &status, err));
-    if (status != ASSAY_METER_OK)
-        return assay_validation_leave_out(t->v, assay_meter_status_text(status), err);
+    if (status != AS_METER_OK)
+        return as_validation_leave_out(t->v, as_meter_status_text(status), err);
     const uint32_t loop = find_hot(t, body);
-    if (loop == ASSAY_NONE)
-        return assay_validation_leave_out(t->v, "the compiler made several loops of it, or none",
-                                          err);
-    if (t->program->loop[loop].bits & ASSAY_LOOP_CALLS)
-        return assay_validation_leave_out(t->v, "it calls", err);
+    if (loop == AS_NONE)
+        return as_validation_leave_out(t->v, "the compiler made several loops of it, or none", err);
+    if (t->program->loop[loop].bits & AS_LOOP_CALLS)
+        return as_validation_leave_out(t->v, "it calls", err);
     return measure_hot(t, id, number ? (unsigned)(number[1] - '0') : 4, loop, &work, err);
 }
 
@@ -238,7 +235,7 @@ static bool is_loop_name(const char *name)
     return number && number > name && strlen(number) == 2 && number[1] >= '0' && number[1] <= '9';
 }
 
-static void id_of(const struct trying *t, const struct assay_body *body, struct as_str *id)
+static void id_of(const struct trying *t, const struct as_body *body, struct as_str *id)
 {
     const char *number = strrchr(body->name, '_');
     as_str_clear(id);
@@ -249,17 +246,17 @@ static void id_of(const struct trying *t, const struct assay_body *body, struct 
 struct asked_suite {
     bool (*wants)(void *context, const char *id);
     void *context;
-    const struct assay_validation_progress *progress;
+    const struct as_validation_progress *progress;
     struct as_progress line;
 };
 
 static int try_library(struct trying *t, void *handle, struct asked_suite *asked,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     struct as_str id = {0};
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < t->program->body_n; i++) {
-        const struct assay_body *body = &t->program->body[i];
+        const struct as_body *body = &t->program->body[i];
         if (asked->progress->stop && *asked->progress->stop)
             break;
         if (!is_loop_name(body->name))
@@ -288,19 +285,19 @@ static bool wants_any(const struct as_suite_library *library, const struct asked
     return any;
 }
 
-static int analyse_library(struct trying *t, struct asked_suite *asked, struct assay_error *err)
+static int analyse_library(struct trying *t, struct asked_suite *asked, struct as_error *err)
 {
-    const struct assay_program_options options = {.jobs = 1};
-    struct assay_object *object = NULL;
-    AS_TRY(assay_object_open(t->library->path, NULL, &object, err));
-    int rc = assay_program_new(object, &options, &t->program, err);
+    const struct as_program_options options = {.jobs = 1};
+    struct as_object *object = NULL;
+    AS_TRY(as_object_open(t->library->path, NULL, &object, err));
+    int rc = as_program_new(object, &options, &t->program, err);
     void *handle = rc == 0 ? dlopen(t->library->path, RTLD_NOW | RTLD_LOCAL) : NULL;
     if (rc == 0) {
         t->executed = as_calloc(t->program->block_n + 1, sizeof *t->executed);
         if (!t->executed)
             rc = as_error_nomem(err, "counts of blocks");
         else if (!handle)
-            rc = assay_validation_leave_out(t->v, "its library cannot be loaded", err);
+            rc = as_validation_leave_out(t->v, "its library cannot be loaded", err);
         else
             rc = try_library(t, handle, asked, err);
     }
@@ -308,8 +305,8 @@ static int analyse_library(struct trying *t, struct asked_suite *asked, struct a
         dlclose(handle);
     as_free(t->executed);
     t->executed = NULL;
-    assay_program_free(&t->program);
-    assay_object_close(&object);
+    as_program_free(&t->program);
+    as_object_close(&object);
     return rc;
 }
 
@@ -323,10 +320,9 @@ static size_t loop_number(void)
     return n;
 }
 
-int assay_validation_suite(struct assay_validation *v, struct assay_meter *meter,
-                           bool (*wants)(void *context, const char *id), void *context,
-                           const struct assay_validation_progress *progress,
-                           struct assay_error *err)
+int as_validation_suite(struct as_validation *v, struct as_meter *meter,
+                        bool (*wants)(void *context, const char *id), void *context,
+                        const struct as_validation_progress *progress, struct as_error *err)
 {
     struct trying t = {.v = v, .meter = meter};
     struct asked_suite asked = {wants, context, progress, {0}};
@@ -346,10 +342,9 @@ int assay_validation_suite(struct assay_validation *v, struct assay_meter *meter
         if (!wants_any(t.library, &asked))
             continue;
         wanted_n++;
-        rc =
-            as_suite_compile(&suite, t.library)
-                ? analyse_library(&t, &asked, err)
-                : assay_validation_leave_out(v, "a compiler rejects the options of the build", err);
+        rc = as_suite_compile(&suite, t.library)
+                 ? analyse_library(&t, &asked, err)
+                 : as_validation_leave_out(v, "a compiler rejects the options of the build", err);
     }
     as_progress_end(&asked.line);
     if (rc == 0 && !wanted_n && !(progress->stop && *progress->stop))

@@ -37,7 +37,7 @@ struct as_suite {
 
 /* Finds compilers and creates a directory. Call as_suite_close to remove it. Errors: NOT_FOUND,
  * IO. */
-int as_suite_open(struct as_suite *suite, struct assay_error *err);
+int as_suite_open(struct as_suite *suite, struct as_error *err);
 void as_suite_close(struct as_suite *suite); /* removes the directory */
 /* Compiles a library; returns false if the compiler fails. */
 bool as_suite_compile(const struct as_suite *suite, const struct as_suite_library *library);
@@ -49,7 +49,7 @@ bool as_suite_compile(const struct as_suite *suite, const struct as_suite_librar
 bool as_suite_name_next(const struct as_suite_source *source, const char **at,
                         struct as_view *name);
 /* Reports that no loop was selected, with the names of loops and builds. Returns USAGE. */
-int as_suite_refuse(const struct as_suite *suite, struct assay_error *err);
+int as_suite_refuse(const struct as_suite *suite, struct as_error *err);
 
 /* ---- Runs of a loop (run.c) ------------------------------------------------------------------ */
 
@@ -58,7 +58,7 @@ enum { AS_SUITE_LENGTHS = 5, AS_SUITE_PLACES = 3 };
 
 struct as_suite_arrays; /* arrays that fit into the L1 cache */
 /* Allocates the arrays at placement 0; free them with as_suite_arrays_free. Errors: NOMEM. */
-int as_suite_arrays_new(struct as_suite_arrays **out, struct assay_error *err);
+int as_suite_arrays_new(struct as_suite_arrays **out, struct as_error *err);
 void as_suite_arrays_free(struct as_suite_arrays **arrays);
 /* Moves the arrays to placement number `place`, below AS_SUITE_PLACES. */
 void as_suite_place(struct as_suite_arrays *arrays, unsigned place);
@@ -73,7 +73,7 @@ struct as_suite_work {
 };
 /* Returns the max elements of a loop over `array_n` arrays with elements of `element_b` bytes. */
 long as_suite_room(const struct as_suite_arrays *arrays, unsigned array_n, unsigned element_b);
-/* Function `run` of an assay_meter_work; the context is an as_suite_work. */
+/* Function `run` of an as_meter_work; the context is an as_suite_work. */
 void as_suite_run(void *context, bool longer, unsigned repeats);
 /* ---- Lengths (steps.c) ----------------------------------------------------------------------- */
 

@@ -8,18 +8,18 @@
 
 /* Returns the executions of the edge to successor number `which`, or a negative number if
  * unknown. */
-static double edge_by_target(const struct assay_program *program, const struct assay_block *from,
+static double edge_by_target(const struct as_program *program, const struct as_block *from,
                              uint32_t which, const double *executed)
 {
-    const struct assay_block *to = &program->block[program->succ[from->first_succ + which].block];
+    const struct as_block *to = &program->block[program->succ[from->first_succ + which].block];
     return to->preds == 1 ? executed[program->succ[from->first_succ + which].block] : -1;
 }
 
 /* Returns the share of a block's executions that continue to `next`. */
-static double edge_share(const struct assay_program *program, uint32_t block, uint32_t next,
+static double edge_share(const struct as_program *program, uint32_t block, uint32_t next,
                          const double *executed)
 {
-    const struct assay_block *from = &program->block[block];
+    const struct as_block *from = &program->block[block];
     double known = 0, wanted = -1;
     uint32_t unknown = 0;
     if (!(executed[block] > 0))
@@ -35,7 +35,7 @@ static double edge_share(const struct assay_program *program, uint32_t block, ui
     return (wanted >= 0 ? wanted : rest / (unknown ? unknown : 1)) / executed[block];
 }
 
-void as_path_weights(const struct assay_program *program, const struct assay_paths *paths,
+void as_path_weights(const struct as_program *program, const struct as_paths *paths,
                      const double *executed, double *out)
 {
     double sum = 0;
@@ -52,7 +52,7 @@ void as_path_weights(const struct assay_program *program, const struct assay_pat
         out[i] = sum > 0 ? out[i] / sum : 1. / (double)paths->path_n;
 }
 
-const uint8_t *as_path_bytes(const struct assay_program *program, const struct assay_code *path,
+const uint8_t *as_path_bytes(const struct as_program *program, const struct as_code *path,
                              size_t *size_b)
 {
     const uint64_t first = path->insn[0].address;
@@ -63,6 +63,6 @@ const uint8_t *as_path_bytes(const struct assay_program *program, const struct a
         size += path->insn[i].length;
     }
     *size_b = (size_t)size;
-    const uint8_t *bytes = assay_object_bytes(program->object, first, &size);
+    const uint8_t *bytes = as_object_bytes(program->object, first, &size);
     return bytes && size >= *size_b ? bytes : NULL;
 }

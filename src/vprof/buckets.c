@@ -265,7 +265,7 @@ static int make_class(const struct bucketing *m, size_t from, size_t to, bool is
 }
 
 int as_buckets_make(struct as_instance *it, size_t n, enum as_bucket_key key, as_bucket_list *out,
-                    struct assay_error *err)
+                    struct as_error *err)
 {
     struct bucketing m = {
         .it = it, .key = key, .room = as_calloc(n + 1, sizeof(double)), .out = out};

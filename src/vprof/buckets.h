@@ -69,7 +69,7 @@ size_t as_costs_split(const double *cost, size_t n);
  * Errors: NOMEM.
  */
 int as_buckets_make(struct as_instance *it, size_t n, enum as_bucket_key key, as_bucket_list *out,
-                    struct assay_error *err);
+                    struct as_error *err);
 
 /*
  * Makes one bucket of all instances. For instances without known iterations, `iteration` has the

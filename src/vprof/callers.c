@@ -35,7 +35,7 @@ int as_callers_new(struct as_callers **out)
 {
     struct as_callers *c = *out = as_calloc(1, sizeof *c);
     if (!c || as_spaces_init(&c->spaces) < 0)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     as_map_view_init(&c->number);
     return as_unwinder_new(&c->unwinder);
 }
@@ -68,20 +68,20 @@ static int retire_space(struct as_callers *c, uint32_t pid, uint64_t until_ns)
     return 0;
 }
 
-int as_callers_follow(struct as_callers *c, struct assay_recorder *recorder,
-                      const struct assay_sample_record *record)
+int as_callers_follow(struct as_callers *c, struct as_recorder *recorder,
+                      const struct as_sample_record *record)
 {
     struct as_mapping mapping;
     c->modules = as_recorder_modules(recorder);
     switch (record->kind) {
-    case ASSAY_SAMPLE_MAP:
+    case AS_SAMPLE_MAP:
         if (record->pid == UINT32_MAX) /* the kernel's */
             return 0;
         AS_TRY(as_mapping_of(c->modules, record, &mapping));
         return as_space_map(&c->spaces, record->pid, mapping);
-    case ASSAY_SAMPLE_COMM:
+    case AS_SAMPLE_COMM:
         return record->out ? retire_space(c, record->pid, record->time_ns) : 0;
-    case ASSAY_SAMPLE_FORK:
+    case AS_SAMPLE_FORK:
         if (record->pid == record->parent_pid)
             return 0;
         AS_TRY(retire_space(c, record->pid, record->time_ns));
@@ -110,21 +110,21 @@ static void write_module(struct as_callers *c, uint32_t module)
     as_str_appendf(&c->text, " (%s)", path && path[0] ? as_path_last(path) : "generated code");
 }
 
-static void append_caller_line(struct as_callers *c, struct assay_object *object, uint64_t address)
+static void append_caller_line(struct as_callers *c, struct as_object *object, uint64_t address)
 {
-    struct assay_debug debug;
-    if (assay_object_debug(object, ASSAY_DEBUG_LINES, 1, &debug, NULL, NULL) < 0)
+    struct as_debug debug;
+    if (as_object_debug(object, AS_DEBUG_LINES, 1, &debug, NULL, NULL) < 0)
         return;
-    const struct assay_line *line = assay_debug_line_at(&debug, address);
+    const struct as_line *line = as_debug_line_at(&debug, address);
     if (line && line->line && line->file < debug.file_n)
         as_str_appendf(&c->text, " %s:%u", as_path_last(debug.file[line->file]), line->line);
 }
 
-static const struct assay_function *function_at(struct assay_object *object, uint64_t address)
+static const struct as_function *function_at(struct as_object *object, uint64_t address)
 {
-    const struct assay_function *function;
+    const struct as_function *function;
     size_t n;
-    if (assay_object_functions(object, false, &function, &n, NULL) < 0)
+    if (as_object_functions(object, false, &function, &n, NULL) < 0)
         return NULL;
     const size_t behind = as_first_not(i, n, function[i].start <= address);
     assert(behind < 2 ||
@@ -136,18 +136,18 @@ static const struct assay_function *function_at(struct assay_object *object, uin
 static bool emit_frame(struct as_callers *c, const struct as_frame *frame, bool is_call)
 {
     char name[NAME_B];
-    struct assay_object *object = as_module_object(c->modules, frame->module);
+    struct as_object *object = as_module_object(c->modules, frame->module);
     uint64_t address = frame->address;
-    const bool is_code = object && assay_object_address_of(object, frame->address, &address);
-    const struct assay_function *function = is_code ? function_at(object, address) : NULL;
+    const bool is_code = object && as_object_address_of(object, frame->address, &address);
+    const struct as_function *function = is_code ? function_at(object, address) : NULL;
     if (function) {
-        assay_demangle(function->name, name, sizeof name);
+        as_demangle(function->name, name, sizeof name);
         as_str_appendz(&c->text, name);
     } else
         as_str_appendf(&c->text, "0x%llx", (unsigned long long)address);
     if (is_call && is_code)
         append_caller_line(c, object, address);
-    if (!function || function->origin == ASSAY_FUNCTION_UNWIND)
+    if (!function || function->origin == AS_FUNCTION_UNWIND)
         write_module(c, frame->module);
     return !function || strcmp(function->name, "main") != 0;
 }
@@ -167,7 +167,7 @@ static void describe_path(struct as_callers *c)
 {
     const unsigned main_at = outermost_frame(c);
     as_str_clear(&c->text);
-    if (main_at == c->frames.n && c->frames.end != ASSAY_STACK_COMPLETE)
+    if (main_at == c->frames.n && c->frames.end != AS_STACK_COMPLETE)
         as_str_appendz(&c->text, "...");
     for (unsigned i = main_at < c->frames.n ? main_at + 1 : c->frames.n; i-- > 0;) {
         if (c->text.n)
@@ -178,15 +178,15 @@ static void describe_path(struct as_callers *c)
 
 static void unwind_path(struct as_callers *c, uint32_t space, const struct as_patch_path *path)
 {
-    uint64_t regs[ASSAY_UNWIND_REGISTERS] = {
+    uint64_t regs[AS_UNWIND_REGISTERS] = {
         [3] = path->rbx,  [6] = path->rbp,  [7] = path->rsp,  [12] = path->r12,
         [13] = path->r13, [14] = path->r14, [15] = path->r15, [16] = path->header};
-    const struct assay_sample_record sample = {.kind = ASSAY_SAMPLE_SAMPLE,
-                                               .ip = path->header,
-                                               .regs = regs,
-                                               .stack_at = path->rsp,
-                                               .stack = (const uint8_t *)(path + 1),
-                                               .stack_b = path->stack_b};
+    const struct as_sample_record sample = {.kind = AS_SAMPLE_SAMPLE,
+                                            .ip = path->header,
+                                            .regs = regs,
+                                            .stack_at = path->rsp,
+                                            .stack = (const uint8_t *)(path + 1),
+                                            .stack_b = path->stack_b};
     const struct as_places places = {c->modules, &c->spaces, space, NULL};
     c->frames.n = 0;
     as_unwind(c->unwinder, &places, &sample, &c->frames);
@@ -205,7 +205,7 @@ int as_callers_find(struct as_callers *c, struct as_instances *out,
     } else
         as_str_appendz(&c->text, "...");
     if (c->text.failed)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     const char *text = as_str_z(&c->text);
     *number = as_map_view_get(&c->number, as_view_of(text));
     if (*number != AS_MAP_NONE)
@@ -214,7 +214,7 @@ int as_callers_find(struct as_callers *c, struct as_instances *out,
     char *own = as_calloc(1, c->text.n + 1);
     if (!own || as_vec_push(&out->path_text, own) < 0) {
         as_free(own);
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     }
     memcpy(own, text, c->text.n + 1);
     return as_map_view_put(&c->number, as_view_of(own), *number);

@@ -17,8 +17,8 @@ void as_callers_free(struct as_callers **callers);
  * Follows the mappings of processes: called for each record after `recorder` has processed it, with
  * the same recorder each time. Mappings stay known after the end of a process. Returns 0 or NOMEM.
  */
-int as_callers_follow(struct as_callers *callers, struct assay_recorder *recorder,
-                      const struct assay_sample_record *record);
+int as_callers_follow(struct as_callers *callers, struct as_recorder *recorder,
+                      const struct as_sample_record *record);
 /*
  * Unwinds a call path. Stores the index of its text in `out->path_text`, where new texts are added.
  * A text has a frame with the line of the call on each line, outermost first; "..." replaces

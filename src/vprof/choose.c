@@ -30,7 +30,7 @@ static bool is_digits(const char *text)
 }
 
 /* Returns true if the list has the number, the address or a function name of the loop. */
-static bool is_listed(const char *list, const struct assay_vprof_loop *loop, const char *name,
+static bool is_listed(const char *list, const struct as_vprof_loop *loop, const char *name,
                       const char *linkage)
 {
     struct as_view rest = as_view_of(list), word;
@@ -46,46 +46,45 @@ static bool is_listed(const char *list, const struct assay_vprof_loop *loop, con
     return false;
 }
 
-static int add_timed_loop(void *context, struct assay_rows *row, struct assay_error *err)
+static int add_timed_loop(void *context, struct as_rows *row, struct as_error *err)
 {
     struct as_timed *timed = context;
-    const struct assay_vprof_request *request = timed->request;
-    const uint64_t address = (uint64_t)assay_rows_integer(row, 2);
-    const struct as_timed_loop loop = {.it = {.loop_id = assay_rows_integer(row, 0),
-                                              .module_id = assay_rows_integer(row, 1),
+    const struct as_vprof_request *request = timed->request;
+    const uint64_t address = (uint64_t)as_rows_integer(row, 2);
+    const struct as_timed_loop loop = {.it = {.loop_id = as_rows_integer(row, 0),
+                                              .module_id = as_rows_integer(row, 1),
                                               .address = address,
-                                              .share = assay_rows_real(row, 3)},
-                                       .number = ASSAY_NONE};
-    if (!timed->program[0] && strcmp(assay_rows_text(row, 6), "executable") == 0)
-        snprintf(timed->program, sizeof timed->program, "%s", assay_rows_text(row, 7));
+                                              .share = as_rows_real(row, 3)},
+                                       .number = AS_NONE};
+    if (!timed->program[0] && strcmp(as_rows_text(row, 6), "executable") == 0)
+        snprintf(timed->program, sizeof timed->program, "%s", as_rows_text(row, 7));
     if (request->loops
-            ? !is_listed(request->loops, &loop.it, assay_rows_text(row, 4), assay_rows_text(row, 5))
+            ? !is_listed(request->loops, &loop.it, as_rows_text(row, 4), as_rows_text(row, 5))
             : timed->loop.n >= (request->top ? request->top : TOP_USUAL))
         return 0;
     return as_vec_push(&timed->loop, loop) < 0 ? as_error_nomem(err, "hot loops") : 0;
 }
 
 /* Sets `was` if an earlier run timed the loop or has a reason why not. */
-static int was_timed(const struct as_timed *timed, int64_t loop_id, bool *was,
-                     struct assay_error *err)
+static int was_timed(const struct as_timed *timed, int64_t loop_id, bool *was, struct as_error *err)
 {
-    struct assay_rows *rows;
-    AS_TRY(assay_rows_open(
+    struct as_rows *rows;
+    AS_TRY(as_rows_open(
         timed->experiment,
         "SELECT EXISTS (SELECT 1 FROM v_values WHERE run_id = ?1 AND"
         " object_kind = 'loop' AND object_id = ?2 AND metric = '" AS_METRIC_instance_n "')"
         " OR EXISTS (SELECT 1 FROM flag WHERE run_id = ?1 AND"
         " object_kind = 'loop' AND object_id = ?2 AND name = 'loop_not_timed')",
         &rows, err));
-    assay_rows_bind_integer(rows, 1, timed->run_id);
-    assay_rows_bind_integer(rows, 2, loop_id);
-    const int rc = assay_rows_next(rows, err);
-    *was = rc > 0 && assay_rows_integer(rows, 0) != 0;
-    assay_rows_close(&rows);
+    as_rows_bind_integer(rows, 1, timed->run_id);
+    as_rows_bind_integer(rows, 2, loop_id);
+    const int rc = as_rows_next(rows, err);
+    *was = rc > 0 && as_rows_integer(rows, 0) != 0;
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
-static int leave_timed(struct as_timed *timed, struct assay_error *err)
+static int leave_timed(struct as_timed *timed, struct as_error *err)
 {
     size_t left = 0;
     for (size_t i = 0; i < timed->loop.n; i++) {
@@ -98,39 +97,39 @@ static int leave_timed(struct as_timed *timed, struct assay_error *err)
     return 0;
 }
 
-int as_timed_choose(struct as_timed *timed, struct assay_error *err)
+int as_timed_choose(struct as_timed *timed, struct as_error *err)
 {
-    struct assay_rows *rows;
-    AS_TRY(assay_rows_each(timed->experiment, hot_sql, timed->run_id, add_timed_loop, timed, err));
+    struct as_rows *rows;
+    AS_TRY(as_rows_each(timed->experiment, hot_sql, timed->run_id, add_timed_loop, timed, err));
     if (timed->request->loops && timed->loop.n == 0) {
-        const struct as_hot_question missed = {ASSAY_OBJECT_LOOP, "--loops", timed->request->loops,
+        const struct as_hot_question missed = {AS_OBJECT_LOOP, "--loops", timed->request->loops,
                                                "no hot loop is in"};
         return as_hot_missed(timed->experiment, timed->run_id, &missed, err);
     }
     if (timed->request->joins)
         AS_TRY(leave_timed(timed, err));
-    AS_TRY(assay_rows_open(timed->experiment, "SELECT wall_ns FROM run WHERE run_id = ?1", &rows,
-                           err));
-    assay_rows_bind_integer(rows, 1, timed->run_id);
-    const int rc = assay_rows_next(rows, err);
-    timed->wall_ns = rc > 0 ? assay_rows_real(rows, 0) : 0;
-    assay_rows_close(&rows);
+    AS_TRY(
+        as_rows_open(timed->experiment, "SELECT wall_ns FROM run WHERE run_id = ?1", &rows, err));
+    as_rows_bind_integer(rows, 1, timed->run_id);
+    const int rc = as_rows_next(rows, err);
+    timed->wall_ns = rc > 0 ? as_rows_real(rows, 0) : 0;
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
 /* ---- Planning ------------------------------------------------------------------------------ */
 
-/* Returns the loop with its header at `address`, or ASSAY_NONE. */
-static uint32_t find_loop(const struct assay_program *program, uint64_t address)
+/* Returns the loop with its header at `address`, or AS_NONE. */
+static uint32_t find_loop(const struct as_program *program, uint64_t address)
 {
     for (uint32_t l = 0; l < program->loop_n; l++)
         if (program->block[program->loop[l].header].start == address)
             return l;
-    return ASSAY_NONE;
+    return AS_NONE;
 }
 
 static int plan_program(struct as_timed *timed, struct as_patch_maker *maker, int64_t module_id,
-                        const struct assay_program *program, struct assay_error *err)
+                        const struct as_program *program, struct as_error *err)
 {
     bool *wanted = as_calloc(program->loop_n + 1, sizeof *wanted);
     struct as_patch_verdict *verdict = as_calloc(program->loop_n + 1, sizeof *verdict);
@@ -138,8 +137,8 @@ static int plan_program(struct as_timed *timed, struct as_patch_maker *maker, in
     as_vec_foreach (&timed->loop, loop) {
         const uint32_t l = rc == 0 && loop->it.module_id == module_id
                                ? find_loop(program, loop->it.address)
-                               : ASSAY_NONE;
-        if (l != ASSAY_NONE)
+                               : AS_NONE;
+        if (l != AS_NONE)
             wanted[l] = !loop->left_out;
     }
     if (rc == 0)
@@ -147,8 +146,8 @@ static int plan_program(struct as_timed *timed, struct as_patch_maker *maker, in
     as_vec_foreach (&timed->loop, loop) {
         const uint32_t l = rc == 0 && loop->it.module_id == module_id
                                ? find_loop(program, loop->it.address)
-                               : ASSAY_NONE;
-        if (l == ASSAY_NONE || loop->left_out)
+                               : AS_NONE;
+        if (l == AS_NONE || loop->left_out)
             continue;
         loop->number = verdict[l].loop;
         loop->refusal = verdict[l].refusal;
@@ -159,21 +158,20 @@ static int plan_program(struct as_timed *timed, struct as_patch_maker *maker, in
     return rc;
 }
 
-static int plan_module(struct as_timed *timed, struct assay_catalogue *catalogue,
-                       struct as_patch_maker *maker, int64_t module_id, struct assay_error *err)
+static int plan_module(struct as_timed *timed, struct as_catalogue *catalogue,
+                       struct as_patch_maker *maker, int64_t module_id, struct as_error *err)
 {
-    struct assay_catalogue_module *module;
-    AS_TRY(
-        assay_catalogue_open_row(catalogue, module_id, 1, ASSAY_CATALOGUE_ANALYSED, &module, err));
+    struct as_catalogue_module *module;
+    AS_TRY(as_catalogue_open_row(catalogue, module_id, 1, AS_CATALOGUE_ANALYSED, &module, err));
     const int rc =
         module->program ? plan_program(timed, maker, module_id, module->program, err) : 0;
-    assay_catalogue_close(catalogue, &module);
+    as_catalogue_close(catalogue, &module);
     return rc;
 }
 
 /* Each module once, in the order of its hottest loop. */
-static int plan_modules(struct as_timed *timed, struct assay_catalogue *catalogue,
-                        struct as_patch_maker *maker, struct assay_error *err)
+static int plan_modules(struct as_timed *timed, struct as_catalogue *catalogue,
+                        struct as_patch_maker *maker, struct as_error *err)
 {
     for (size_t i = 0; i < timed->loop.n; i++) {
         const int64_t module_id = timed->loop.at[i].it.module_id;
@@ -187,22 +185,22 @@ static int plan_modules(struct as_timed *timed, struct assay_catalogue *catalogu
 }
 
 int as_timed_plan(struct as_timed *timed, const struct as_patch_wish *wish, uint8_t **bytes,
-                  size_t *n, struct assay_error *err)
+                  size_t *n, struct as_error *err)
 {
     struct as_patch_maker *maker = NULL;
-    struct assay_catalogue *catalogue = NULL;
+    struct as_catalogue *catalogue = NULL;
     bool any = false;
     *bytes = NULL;
-    int rc = assay_catalogue_new(timed->experiment, NULL, &catalogue, err);
+    int rc = as_catalogue_new(timed->experiment, NULL, &catalogue, err);
     if (rc == 0)
         rc = as_patch_maker_new(wish, &maker, err);
     if (rc == 0)
         rc = plan_modules(timed, catalogue, maker, err);
     as_vec_foreach (&timed->loop, loop)
-        any |= loop->number != ASSAY_NONE;
+        any |= loop->number != AS_NONE;
     if (rc == 0 && any)
         rc = as_patch_maker_bytes(maker, bytes, n, err);
     as_patch_maker_free(&maker);
-    assay_catalogue_free(&catalogue);
+    as_catalogue_free(&catalogue);
     return rc;
 }

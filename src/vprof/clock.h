@@ -33,7 +33,7 @@ double as_tick_repeated(double *rate, size_t n);
  * They differ from the frequency that `assay machine` stored for this host by more than 5 %. They
  * are 5 % above the maximum frequency of cpufreq.
  */
-int as_tick_flag(const struct as_tick *it, struct assay_experiment *experiment, int64_t run_id,
-                 const char *pass, struct assay_error *err);
+int as_tick_flag(const struct as_tick *it, struct as_experiment *experiment, int64_t run_id,
+                 const char *pass, struct as_error *err);
 
 #endif

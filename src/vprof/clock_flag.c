@@ -9,35 +9,35 @@
 #define STORED_MOST 0.05
 
 /* Hertz that `assay machine` measured on this host; 0 if it measured none that it trusts. */
-static int read_stored(struct assay_experiment *experiment, int64_t run_id, double *hz,
-                       struct assay_error *err)
+static int read_stored(struct as_experiment *experiment, int64_t run_id, double *hz,
+                       struct as_error *err)
 {
-    struct assay_rows *rows;
-    AS_TRY(assay_rows_open(experiment,
-                           "SELECT max(f.value) FROM machine_figure f JOIN run r USING (host_id)"
-                           " WHERE r.run_id = ?1 AND f.confidence <> 'low'"
-                           " AND f.name = 'frequency.fma.f64.scalar.core'",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, run_id);
-    const int rc = assay_rows_next(rows, err);
-    *hz = rc > 0 ? assay_rows_real(rows, 0) : 0;
-    assay_rows_close(&rows);
+    struct as_rows *rows;
+    AS_TRY(as_rows_open(experiment,
+                        "SELECT max(f.value) FROM machine_figure f JOIN run r USING (host_id)"
+                        " WHERE r.run_id = ?1 AND f.confidence <> 'low'"
+                        " AND f.name = 'frequency.fma.f64.scalar.core'",
+                        &rows, err));
+    as_rows_bind_integer(rows, 1, run_id);
+    const int rc = as_rows_next(rows, err);
+    *hz = rc > 0 ? as_rows_real(rows, 0) : 0;
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
 /* Hertz that cpufreq gives as the highest; 0 where it does not exist, and in virtual machines. */
-static int read_highest(struct assay_experiment *experiment, int64_t run_id, double *hz,
-                        struct assay_error *err)
+static int read_highest(struct as_experiment *experiment, int64_t run_id, double *hz,
+                        struct as_error *err)
 {
-    struct assay_rows *rows;
-    AS_TRY(assay_rows_open(experiment,
-                           "SELECT h.max_hz FROM host h JOIN run r USING (host_id)"
-                           " WHERE r.run_id = ?1 AND h.hypervisor IS NULL AND h.max_hz > 0",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, run_id);
-    const int rc = assay_rows_next(rows, err);
-    *hz = rc > 0 ? assay_rows_real(rows, 0) : 0;
-    assay_rows_close(&rows);
+    struct as_rows *rows;
+    AS_TRY(as_rows_open(experiment,
+                        "SELECT h.max_hz FROM host h JOIN run r USING (host_id)"
+                        " WHERE r.run_id = ?1 AND h.hypervisor IS NULL AND h.max_hz > 0",
+                        &rows, err));
+    as_rows_bind_integer(rows, 1, run_id);
+    const int rc = as_rows_next(rows, err);
+    *hz = rc > 0 ? as_rows_real(rows, 0) : 0;
+    as_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
@@ -71,8 +71,8 @@ static bool describe_doubt(const struct as_tick *it, double hz, double stored_hz
     return true;
 }
 
-int as_tick_flag(const struct as_tick *it, struct assay_experiment *experiment, int64_t run_id,
-                 const char *pass, struct assay_error *err)
+int as_tick_flag(const struct as_tick *it, struct as_experiment *experiment, int64_t run_id,
+                 const char *pass, struct as_error *err)
 {
     const double hz = it->ns > 0 ? it->cycles / it->ns * 1e9 : 0;
     char text[256];
@@ -81,12 +81,12 @@ int as_tick_flag(const struct as_tick *it, struct assay_experiment *experiment, 
     AS_TRY(read_highest(experiment, run_id, &highest_hz, err));
     if (!describe_doubt(it, hz, stored_hz, highest_hz, text, sizeof text))
         return 0;
-    const struct assay_flag flag = {.run_id = run_id,
-                                    .kind = ASSAY_OBJECT_RUN,
-                                    .object_id = run_id,
-                                    .name = "clock_unsure",
-                                    .text = text,
-                                    .n = 1,
-                                    .pass = pass};
-    return assay_experiment_flag(experiment, &flag, err);
+    const struct as_flag flag = {.run_id = run_id,
+                                 .kind = AS_OBJECT_RUN,
+                                 .object_id = run_id,
+                                 .name = "clock_unsure",
+                                 .text = text,
+                                 .n = 1,
+                                 .pass = pass};
+    return as_experiment_flag(experiment, &flag, err);
 }

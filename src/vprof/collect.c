@@ -29,7 +29,7 @@
 
 /* The request of such a run: the first member is what others see. */
 struct timed_request {
-    struct assay_profile_request request;
+    struct as_profile_request request;
     const struct as_clones *clones;
 };
 
@@ -39,7 +39,7 @@ static const struct timed_request *request_of(const struct as_collection *all)
 }
 
 static int write_plan(const struct timed_request *request, const char *directory,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
     char path[4096 + 32];
     snprintf(path, sizeof path, "%s/" AS_PATCH_PLAN, directory);
@@ -48,9 +48,8 @@ static int write_plan(const struct timed_request *request, const char *directory
         fd < 0 ? errno : as_whole_write(fd, request->clones->plan, request->clones->plan_n);
     if (fd >= 0)
         close(fd);
-    return error
-               ? as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", path, strerror(error))
-               : 0;
+    return error ? as_error_set(err, AS_ERR_IO, "%s: cannot be written: %s", path, strerror(error))
+                 : 0;
 }
 
 /* State in the running program. */
@@ -84,7 +83,7 @@ static const char *measured_program(const struct as_collection *all)
 }
 
 static int prepare_clones(struct as_collector *it, const struct as_collection *all,
-                          const struct assay_error *why, struct assay_error *err)
+                          const struct as_error *why, struct as_error *err)
 {
     const struct timed_request *request = request_of(all);
     struct timed_clones *own = as_calloc(1, sizeof *own);
@@ -113,7 +112,7 @@ static int prepare_clones(struct as_collector *it, const struct as_collection *a
 }
 
 /* The agent opens them as the user of the process. */
-static int chown_agent_files(const char *directory, pid_t pid, struct assay_error *err)
+static int chown_agent_files(const char *directory, pid_t pid, struct as_error *err)
 {
     static const char *const name[] = {"", "/" AS_AGENT_CONTROL, "/" AS_PATCH_PLAN};
     struct stat status;
@@ -124,13 +123,13 @@ static int chown_agent_files(const char *directory, pid_t pid, struct assay_erro
     for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
         snprintf(path, sizeof path, "%s%s", directory, name[i]);
         if (chown(path, status.st_uid, status.st_gid) < 0)
-            return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be given to user %u: %s", path,
+            return as_error_set(err, AS_ERR_IO, "%s: cannot be given to user %u: %s", path,
                                 (unsigned)status.st_uid, strerror(errno));
     }
     return 0;
 }
 
-static int enter_process(struct timed_clones *own, pid_t pid, struct assay_error *err)
+static int enter_process(struct timed_clones *own, pid_t pid, struct as_error *err)
 {
     const struct as_agent_session *session = own->inside.session;
     const char *directory = as_agent_session_path(session);
@@ -141,7 +140,7 @@ static int enter_process(struct timed_clones *own, pid_t pid, struct assay_error
 
 /* The loader brings the library into all others. */
 static int enter_program(struct as_collector *it, const struct as_collection *all,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     struct timed_clones *own = it->self;
     const struct as_agent_session *session = own->inside.session;
@@ -149,13 +148,13 @@ static int enter_program(struct as_collector *it, const struct as_collection *al
         return enter_process(own, all->request->pid, err);
     if (entry_of(measured_program(all)) == BY_LOADER)
         return 0;
-    return as_injector_begin(&own->injector, assay_launch_pid(all->launch),
+    return as_injector_begin(&own->injector, as_launch_pid(all->launch),
                              as_agent_session_path(session), session->preload, err);
 }
 
 /* Samples in clones belong to the code that these stand for. */
 static int begin_clones(struct as_collector *it, const struct as_collection *all,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     const struct timed_clones *own = it->self;
     const struct as_clones *wanted = request_of(all)->clones;
@@ -165,7 +164,7 @@ static int begin_clones(struct as_collector *it, const struct as_collection *all
 }
 
 static int follow_clones(struct as_collector *it, const struct as_collection *all,
-                         const struct assay_sample_record *record, struct assay_error *err)
+                         const struct as_sample_record *record, struct as_error *err)
 {
     const struct timed_clones *own = it->self;
     const char *path = as_inside_path(&own->inside, all);
@@ -176,7 +175,7 @@ static int follow_clones(struct as_collector *it, const struct as_collection *al
 
 /* Keeps the mappings, since call paths are unwound after the end of the run. */
 static int follow_callers(struct as_collector *it, const struct as_collection *all,
-                          const struct assay_sample_record *record, struct assay_error *err)
+                          const struct as_sample_record *record, struct as_error *err)
 {
     const struct timed_clones *own = it->self;
     return as_callers_follow(own->callers, all->recorder, record) < 0
@@ -185,7 +184,7 @@ static int follow_callers(struct as_collector *it, const struct as_collection *a
 }
 
 static int read_clones(struct as_collector *it, const struct as_collection *all,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     const struct timed_request *request = request_of(all);
     struct timed_clones *own = it->self;
@@ -238,22 +237,22 @@ static const struct as_collector_kind clones = {.name = "clones",
                                                 .finish = read_clones,
                                                 .close = close_clones};
 
-int as_clones_check(const struct assay_profile_request *request, const char *what,
-                    struct assay_error *err)
+int as_clones_check(const struct as_profile_request *request, const char *what,
+                    struct as_error *err)
 {
-    struct assay_launch_plan *plan;
+    struct as_launch_plan *plan;
     if (!request->command)
         return as_injector_attach_check(request->pid, NULL, err);
-    AS_TRY(assay_launch_plan(request->command, &plan, err));
+    AS_TRY(as_launch_plan(request->command, &plan, err));
     const int rc = as_entry_check(plan->path, what, err);
-    assay_launch_plan_free(&plan);
+    as_launch_plan_free(&plan);
     return rc;
 }
 
-int as_clones_record(struct assay_experiment *experiment, const struct as_input *input,
+int as_clones_record(struct as_experiment *experiment, const struct as_input *input,
                      const struct as_collector_kind *const *kinds,
-                     const struct assay_profile_request *request,
-                     struct assay_profile_result *result, struct assay_error *err)
+                     const struct as_profile_request *request, struct as_profile_result *result,
+                     struct as_error *err)
 {
     struct as_output output;
     as_profile_notify_begin(request);
@@ -276,9 +275,9 @@ static void list_kinds(const struct as_collector_kind **kinds)
     kinds[n] = &clones;
 }
 
-int as_clones_join(struct assay_experiment *experiment, const struct assay_profile_request *profile,
-                   const struct as_clones *it, struct assay_profile_result *result,
-                   struct assay_error *err)
+int as_clones_join(struct as_experiment *experiment, const struct as_profile_request *profile,
+                   const struct as_clones *it, struct as_profile_result *result,
+                   struct as_error *err)
 {
     const struct as_collector_kind *kinds[AS_COLLECTORS_MOST] = {0};
     struct timed_request request = {.request = *profile, .clones = it};
@@ -287,20 +286,20 @@ int as_clones_join(struct assay_experiment *experiment, const struct assay_profi
 }
 
 /* A process that was there for its profile and is not found again has ended since. */
-static int explain_end(const struct assay_experiment *experiment,
-                       const struct assay_profile_request *profile, int rc, struct assay_error *err)
+static int explain_end(const struct as_experiment *experiment,
+                       const struct as_profile_request *profile, int rc, struct as_error *err)
 {
-    if (profile->command || rc != ASSAY_ERR_NOT_FOUND)
+    if (profile->command || rc != AS_ERR_NOT_FOUND)
         return rc;
-    return as_error_set(err, ASSAY_ERR_LIMIT,
+    return as_error_set(err, AS_ERR_LIMIT,
                         "process %d: it ended before assay attached again, so its loops were not "
                         "measured; its profile is in %s; attach earlier or shorten --duration",
-                        (int)profile->pid, assay_experiment_path(experiment));
+                        (int)profile->pid, as_experiment_path(experiment));
 }
 
-int as_clones_run(struct assay_experiment *experiment, const struct as_input *input,
-                  const struct assay_profile_request *profile, const struct as_clones *it,
-                  struct assay_profile_result *result, struct assay_error *err)
+int as_clones_run(struct as_experiment *experiment, const struct as_input *input,
+                  const struct as_profile_request *profile, const struct as_clones *it,
+                  struct as_profile_result *result, struct as_error *err)
 {
     const struct as_collector_kind *kinds[AS_COLLECTORS_MOST] = {0};
     struct timed_request request = {.request = *profile, .clones = it};
@@ -309,7 +308,7 @@ int as_clones_run(struct assay_experiment *experiment, const struct as_input *in
     request.request.role = "repetition";
     request.request.reference_id = it->reference_id;
     request.request.sampling.rate_hz = SAMPLES_HZ;
-    request.request.sampling.stacks = ASSAY_STACKS_OFF;
+    request.request.sampling.stacks = AS_STACKS_OFF;
     if (it->sampling)
         request.request.sampling = *it->sampling;
     return explain_end(experiment, profile,
@@ -317,18 +316,18 @@ int as_clones_run(struct assay_experiment *experiment, const struct as_input *in
                        err);
 }
 
-double as_clones_cpu_ns(struct assay_experiment *experiment, int64_t run_id)
+double as_clones_cpu_ns(struct as_experiment *experiment, int64_t run_id)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     double ns = 0;
-    if (assay_rows_open(experiment,
-                        "SELECT sum(t.cpu_ns) FROM thread t JOIN process p USING (process_id)"
-                        " WHERE p.run_id = ?1",
-                        &rows, NULL) < 0)
+    if (as_rows_open(experiment,
+                     "SELECT sum(t.cpu_ns) FROM thread t JOIN process p USING (process_id)"
+                     " WHERE p.run_id = ?1",
+                     &rows, NULL) < 0)
         return 0;
-    assay_rows_bind_integer(rows, 1, run_id);
-    if (assay_rows_next(rows, NULL) > 0)
-        ns = assay_rows_real(rows, 0);
-    assay_rows_close(&rows);
+    as_rows_bind_integer(rows, 1, run_id);
+    if (as_rows_next(rows, NULL) > 0)
+        ns = as_rows_real(rows, 0);
+    as_rows_close(&rows);
     return ns;
 }

@@ -20,27 +20,27 @@ static const char hot_functions_sql[] =
     " AND o.exclusive_n > 0 AND m.kind IN ('executable', 'shared') AND f.address IS NOT NULL"
     " AND f.name IS NOT NULL ORDER BY o.exclusive_ns DESC, f.function_id";
 
-static int add_name(void *context, struct assay_rows *row, struct assay_error *err)
+static int add_name(void *context, struct as_rows *row, struct as_error *err)
 {
     struct as_str *text = context;
     (void)err;
     if (text->n < NAMED_B)
-        as_str_appendf(text, "%s%s", text->n ? ", " : "", assay_rows_text(row, 0));
+        as_str_appendf(text, "%s%s", text->n ? ", " : "", as_rows_text(row, 0));
     return 0;
 }
 
-int as_hot_missed(struct assay_experiment *experiment, int64_t run_id,
-                  const struct as_hot_question *question, struct assay_error *err)
+int as_hot_missed(struct as_experiment *experiment, int64_t run_id,
+                  const struct as_hot_question *question, struct as_error *err)
 {
-    const bool is_loop = question->kind == ASSAY_OBJECT_LOOP;
+    const bool is_loop = question->kind == AS_OBJECT_LOOP;
     struct as_str text = {0};
-    int rc = assay_rows_each(experiment, is_loop ? hot_loops_sql : hot_functions_sql, run_id,
-                             add_name, &text, err);
+    int rc = as_rows_each(experiment, is_loop ? hot_loops_sql : hot_functions_sql, run_id, add_name,
+                          &text, err);
     if (rc == 0 && text.n)
-        rc = as_error_set(err, ASSAY_ERR_USAGE, "%s: %s '%s'; those with the most time are %s",
+        rc = as_error_set(err, AS_ERR_USAGE, "%s: %s '%s'; those with the most time are %s",
                           question->option, question->nothing, question->asked, as_str_z(&text));
     else if (rc == 0)
-        rc = as_error_set(err, ASSAY_ERR_USAGE, "%s: %s '%s'; no %s of the program has samples",
+        rc = as_error_set(err, AS_ERR_USAGE, "%s: %s '%s'; no %s of the program has samples",
                           question->option, question->nothing, question->asked,
                           is_loop ? "loop" : "function");
     as_str_fini(&text);

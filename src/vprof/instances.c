@@ -211,7 +211,7 @@ static int read_left_file(int directory, const char *name, struct as_instances *
 }
 
 int as_instances_read(const char *directory, const struct as_patch_plan *plan,
-                      struct as_instances *out, struct assay_error *err)
+                      struct as_instances *out, struct as_error *err)
 {
     int rc = 0;
     DIR *dir = opendir(directory);

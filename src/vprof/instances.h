@@ -55,7 +55,7 @@ struct as_instances {
 
 /* Reads and removes the files of agents in `directory`. `plan` is valid. Errors: NOMEM. */
 int as_instances_read(const char *directory, const struct as_patch_plan *plan,
-                      struct as_instances *out, struct assay_error *err);
+                      struct as_instances *out, struct as_error *err);
 /* Number of entries of a loop, and number of measured entries. Both are at least 1. */
 struct as_entries {
     double entries, measured;

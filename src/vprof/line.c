@@ -24,7 +24,7 @@ static uint64_t next_draw(uint64_t *state)
 }
 
 int as_line_make(const struct as_instance *it, size_t n, struct as_instance **out, size_t *out_n,
-                 struct assay_error *err)
+                 struct as_error *err)
 {
     const size_t most = n < AS_LINE_MOST ? n : AS_LINE_MOST;
     uint64_t state = n;

@@ -10,6 +10,6 @@
 /* Selects at most AS_LINE_MOST of `n` instances, always the same ones. The caller frees `*out`.
  * Errors: NOMEM. */
 int as_line_make(const struct as_instance *it, size_t n, struct as_instance **out, size_t *out_n,
-                 struct assay_error *err);
+                 struct as_error *err);
 
 #endif

@@ -18,6 +18,6 @@ enum as_timed_metric {
 };
 
 /* Returns the metric with this index. */
-struct assay_metric as_timed_metric_of(unsigned number);
+struct as_metric as_timed_metric_of(unsigned number);
 
 #endif

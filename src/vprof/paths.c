@@ -15,7 +15,7 @@ struct path_sum {
     uint64_t n;
 };
 
-static bool is_within(const struct as_instance_path *path, const struct assay_vprof_bucket *bucket)
+static bool is_within(const struct as_instance_path *path, const struct as_vprof_bucket *bucket)
 {
     return (bucket->low <= 0 && isinf(bucket->high)) ||
            (path->trips >= bucket->low && path->trips < bucket->high);
@@ -31,8 +31,8 @@ static size_t heaviest_path(const struct path_sum *sum, size_t n)
     return most;
 }
 
-int as_paths_store(const struct as_instances *all, uint32_t loop, struct assay_vprof_bucket *bucket,
-                   struct assay_error *err)
+int as_paths_store(const struct as_instances *all, uint32_t loop, struct as_vprof_bucket *bucket,
+                   struct as_error *err)
 {
     const size_t n = all->path_text.n;
     struct path_sum *sum = as_calloc(n + 1, sizeof *sum);
@@ -48,16 +48,16 @@ int as_paths_store(const struct as_instances *all, uint32_t loop, struct assay_v
         weight += path->weight;
         bucket->path_seen++;
     }
-    while (bucket->path_n < ASSAY_VPROF_PATHS_N && (most = heaviest_path(sum, n)) < n) {
-        bucket->path[bucket->path_n++] = (struct assay_vprof_path){
-            all->path_text.at[most], sum[most].weight / weight, sum[most].n};
+    while (bucket->path_n < AS_VPROF_PATHS_N && (most = heaviest_path(sum, n)) < n) {
+        bucket->path[bucket->path_n++] =
+            (struct as_vprof_path){all->path_text.at[most], sum[most].weight / weight, sum[most].n};
         sum[most].n = 0;
     }
     as_free(sum);
     return 0;
 }
 
-void as_paths_take(struct as_instances *all, struct assay_vprof_result *result)
+void as_paths_take(struct as_instances *all, struct as_vprof_result *result)
 {
     result->path_text = all->path_text.at;
     result->path_text_n = all->path_text.n;

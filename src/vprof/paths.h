@@ -10,9 +10,9 @@
  * Stores the call paths of a loop for instances with the iterations of the bucket; low 0 and high
  * INFINITY select all. The texts are borrowed from `all`. Errors: NOMEM.
  */
-int as_paths_store(const struct as_instances *all, uint32_t loop, struct assay_vprof_bucket *bucket,
-                   struct assay_error *err);
+int as_paths_store(const struct as_instances *all, uint32_t loop, struct as_vprof_bucket *bucket,
+                   struct as_error *err);
 /* Moves the texts of call paths to the result. */
-void as_paths_take(struct as_instances *all, struct assay_vprof_result *result);
+void as_paths_take(struct as_instances *all, struct as_vprof_result *result);
 
 #endif

@@ -65,7 +65,7 @@ static struct as_period period_of(const struct as_timed *timed, const struct as_
                             .most = most > 0 ? most : OVERHEAD_USUAL};
     unsigned threads;
     as_vec_foreach (&timed->loop, at) {
-        if (at->number == ASSAY_NONE)
+        if (at->number == AS_NONE)
             continue;
         const struct as_entries seen = as_instances_entries(all, at->number);
         const struct as_patch_total sum = sum_of(all, at->number, &threads);
@@ -78,20 +78,20 @@ static struct as_period period_of(const struct as_timed *timed, const struct as_
 
 /* ---- A loop -------------------------------------------------------------------------------- */
 
-_Static_assert(AS_BUCKET_CHOSEN_N == ASSAY_VPROF_CHOSEN_N, "those that stand for a bucket");
+_Static_assert(AS_BUCKET_CHOSEN_N == AS_VPROF_CHOSEN_N, "those that stand for a bucket");
 
-static struct assay_vprof_instance instance_in_cycles(const struct as_instance *one,
-                                                      const struct as_instances *all, double cycles)
+static struct as_vprof_instance instance_in_cycles(const struct as_instance *one,
+                                                   const struct as_instances *all, double cycles)
 {
     const struct as_instance_thread *thread = &all->thread.at[one->thread];
-    return (struct assay_vprof_instance){.pid = thread->pid,
-                                         .tid = thread->tid,
-                                         .begun = one->begun,
-                                         .iterations = one->trips,
-                                         .cycles = one->ticks * cycles};
+    return (struct as_vprof_instance){.pid = thread->pid,
+                                      .tid = thread->tid,
+                                      .begun = one->begun,
+                                      .iterations = one->trips,
+                                      .cycles = one->ticks * cycles};
 }
 
-static void copy_chosen_instances(struct assay_vprof_bucket *out, const struct as_bucket *it,
+static void copy_chosen_instances(struct as_vprof_bucket *out, const struct as_bucket *it,
                                   const struct as_instances *all, double cycles)
 {
     for (size_t i = 0; i < it->chosen_n; i++)
@@ -100,23 +100,23 @@ static void copy_chosen_instances(struct assay_vprof_bucket *out, const struct a
 }
 
 /* Converts a bucket from ticks to cycles. The instances of the loop are the first of all. */
-static struct assay_vprof_bucket in_cycles(const struct as_bucket *it, double cycles,
-                                           const struct as_instances *all)
+static struct as_vprof_bucket in_cycles(const struct as_bucket *it, double cycles,
+                                        const struct as_instances *all)
 {
-    struct assay_vprof_bucket out = {.low = it->low,
-                                     .high = it->high,
-                                     .is_split = it->is_split,
-                                     .cycles_low = it->cost_low * cycles,
-                                     .cycles_high = it->cost_high * cycles,
-                                     .n = it->n,
-                                     .share = it->share,
-                                     .iterations = it->iterations,
-                                     .mean = it->iteration.mean * cycles,
-                                     .median = it->iteration.median * cycles,
-                                     .deviation = it->iteration.deviation * cycles,
-                                     .least = it->iteration.least * cycles,
-                                     .stability = it->iteration.stability,
-                                     .instance = it->instance.median * cycles};
+    struct as_vprof_bucket out = {.low = it->low,
+                                  .high = it->high,
+                                  .is_split = it->is_split,
+                                  .cycles_low = it->cost_low * cycles,
+                                  .cycles_high = it->cost_high * cycles,
+                                  .n = it->n,
+                                  .share = it->share,
+                                  .iterations = it->iterations,
+                                  .mean = it->iteration.mean * cycles,
+                                  .median = it->iteration.median * cycles,
+                                  .deviation = it->iteration.deviation * cycles,
+                                  .least = it->iteration.least * cycles,
+                                  .stability = it->iteration.stability,
+                                  .instance = it->instance.median * cycles};
     if (it->iteration.median <= 0) /* no longer than an empty instance: the clock cannot tell */
         out.mean = out.median = out.deviation = out.least = out.stability = out.instance =
             (double)NAN;
@@ -149,8 +149,7 @@ static double instances_of(const struct bucketed *of, const as_bucket_list *list
 }
 
 static int make_vprof_buckets(const struct bucketed *of, enum as_bucket_key key,
-                              struct assay_vprof_bucket **out, size_t *out_n,
-                              struct assay_error *err)
+                              struct as_vprof_bucket **out, size_t *out_n, struct as_error *err)
 {
     struct as_instances *all = of->all;
     const size_t n = of->n;
@@ -161,7 +160,7 @@ static int make_vprof_buckets(const struct bucketed *of, enum as_bucket_key key,
     if (rc == 0 && list.n && !*out)
         rc = as_error_nomem(err, "buckets of instances");
     for (size_t i = 0; rc == 0 && *out && i < list.n; i++) {
-        struct assay_vprof_bucket *bucket = &(*out)[(*out_n)++];
+        struct as_vprof_bucket *bucket = &(*out)[(*out_n)++];
         *bucket = in_cycles(&list.at[i], cycles, all);
         bucket->instances = (double)of->sum->instances * of->each * (double)bucket->n / (double)n;
         if (key == AS_BUCKET_COST) {
@@ -178,8 +177,8 @@ static int make_vprof_buckets(const struct bucketed *of, enum as_bucket_key key,
 }
 
 /* Selects some of the first `n` instances in order of time. */
-static int make_time_line(struct assay_vprof_loop *out, const struct as_instances *all, size_t n,
-                          double cycles, struct assay_error *err)
+static int make_time_line(struct as_vprof_loop *out, const struct as_instances *all, size_t n,
+                          double cycles, struct as_error *err)
 {
     struct as_instance *line;
     size_t line_n;
@@ -191,8 +190,8 @@ static int make_time_line(struct assay_vprof_loop *out, const struct as_instance
     return out->line ? 0 : as_error_nomem(err, "a time line");
 }
 
-static int fill_vprof_loop(struct assay_vprof_loop *out, const struct bucketed *of,
-                           struct assay_error *err)
+static int fill_vprof_loop(struct as_vprof_loop *out, const struct bucketed *of,
+                           struct as_error *err)
 {
     struct as_bucket whole;
     as_bucket_all(of->all->kept.at, of->n, &whole);
@@ -242,9 +241,9 @@ static bool all_are_away(const struct as_instance *it, size_t n)
 }
 
 static int describe_loop(struct as_timed_loop *loop, struct as_instances *all,
-                         const struct as_tick *tick, struct assay_error *err)
+                         const struct as_tick *tick, struct as_error *err)
 {
-    struct assay_vprof_loop *out = &loop->it;
+    struct as_vprof_loop *out = &loop->it;
     struct as_instance *it;
     struct as_shares shares;
     const struct as_patch_total sum = sum_of(all, loop->number, &out->threads);
@@ -298,10 +297,10 @@ static uint64_t first_ticks(const struct as_timed *timed, const struct as_instan
 }
 
 static int describe_instances(struct as_timed *timed, struct as_instances *all,
-                              struct assay_error *err)
+                              struct as_error *err)
 {
     as_vec_foreach (&timed->loop, loop) {
-        if (loop->number == ASSAY_NONE)
+        if (loop->number == AS_NONE)
             continue;
         loop->it.reason = why_not(all, loop);
         if (!loop->it.reason)
@@ -313,14 +312,14 @@ static int describe_instances(struct as_timed *timed, struct as_instances *all,
 /* ---- Runs ---------------------------------------------------------------------------------- */
 
 static int run_once(struct as_timed *timed, uint32_t every, struct as_instances *all,
-                    uint8_t **plan, struct assay_profile_result *result, struct assay_error *err)
+                    uint8_t **plan, struct as_profile_result *result, struct as_error *err)
 {
     const struct as_patch_wish wish = {.mode = every == 1 ? AS_PATCH_TIME : AS_PATCH_SAMPLE,
                                        .period = every,
                                        .kept = KEPT_N,
                                        .paths_b = PATHS_B};
     size_t n;
-    *result = (struct assay_profile_result){.exit_code = -1};
+    *result = (struct as_profile_result){.exit_code = -1};
     AS_TRY(as_timed_plan(timed, &wish, plan, &n, err));
     const struct as_clones clones = {.plan = *plan,
                                      .plan_n = n,
@@ -336,7 +335,7 @@ static int run_once(struct as_timed *timed, uint32_t every, struct as_instances 
 struct attempt {
     struct as_instances all;
     uint8_t *plan;
-    struct assay_profile_result result;
+    struct as_profile_result result;
     uint32_t every;
 };
 
@@ -348,7 +347,7 @@ static void end_attempt(struct attempt *it)
 }
 
 static int try_every(struct as_timed *timed, uint32_t every, struct attempt *it,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
     end_attempt(it);
     it->every = every;
@@ -370,7 +369,7 @@ static double took_more(const struct as_timed *timed, const struct attempt *it)
  * of a clock reading depends on the work that it delays.
  */
 static int time_within(struct as_timed *timed, struct attempt *it, struct as_period_loop *loop,
-                       uint32_t every, struct assay_error *err)
+                       uint32_t every, struct as_error *err)
 {
     for (unsigned again = 0;; again++) {
         AS_TRY(try_every(timed, every, it, err));
@@ -391,7 +390,7 @@ static int time_within(struct as_timed *timed, struct attempt *it, struct as_per
 
 /* Times the loops. `loop` is work space for all loops. */
 static int time_loops(struct as_timed *timed, struct attempt *it, struct as_period_loop *loop,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
     const uint32_t asked = timed->request->every;
     timed->tick = as_tick_calibrate();
@@ -406,13 +405,12 @@ static int time_loops(struct as_timed *timed, struct attempt *it, struct as_peri
 
 /* ---- The result ---------------------------------------------------------------------------- */
 
-static int hand_over(struct as_timed *timed, struct assay_vprof_result *result,
-                     struct assay_error *err)
+static int hand_over(struct as_timed *timed, struct as_vprof_result *result, struct as_error *err)
 {
     double all = 0, refused = 0;
     result->loop = as_calloc(timed->loop.n + 1, sizeof *result->loop);
     as_vec_foreach (&timed->loop, loop) {
-        if (loop->number == ASSAY_NONE)
+        if (loop->number == AS_NONE)
             loop->it.reason =
                 loop->refusal ? as_patch_refusal_text(loop->refusal) : "its code was not readable";
         all += loop->it.share;
@@ -424,8 +422,7 @@ static int hand_over(struct as_timed *timed, struct assay_vprof_result *result,
     return result->loop ? 0 : as_error_nomem(err, "timed loops");
 }
 
-static int time_chosen(struct as_timed *timed, struct assay_vprof_result *result,
-                       struct assay_error *err)
+static int time_chosen(struct as_timed *timed, struct as_vprof_result *result, struct as_error *err)
 {
     struct attempt attempt = {0};
     struct as_period_loop *loop = as_calloc(timed->loop.n + 1, sizeof *loop);
@@ -458,11 +455,11 @@ static int time_chosen(struct as_timed *timed, struct assay_vprof_result *result
     return rc < 0 ? rc : handed;
 }
 
-int assay_vprof_run(struct assay_experiment *experiment, const struct assay_vprof_request *request,
-                    struct assay_vprof_result *result, struct assay_error *err)
+int as_vprof_run(struct as_experiment *experiment, const struct as_vprof_request *request,
+                 struct as_vprof_result *result, struct as_error *err)
 {
     struct as_timed timed = {.experiment = experiment, .request = request, .pilot = -1, .took = -1};
-    *result = (struct assay_vprof_result){.profile = {.exit_code = -1}};
+    *result = (struct as_vprof_result){.profile = {.exit_code = -1}};
     AS_TRY(as_clones_check(&request->profile, "timed from inside", err));
     as_input_note(&timed.input);
     AS_TRY(as_clones_record(experiment, &timed.input, as_collector_kinds, &request->profile,
@@ -476,18 +473,18 @@ int assay_vprof_run(struct assay_experiment *experiment, const struct assay_vpro
     return rc;
 }
 
-int assay_vprof_again(struct assay_experiment *experiment, int64_t run_id,
-                      struct assay_campaign *campaign, const struct assay_vprof_request *request,
-                      struct assay_vprof_result *result, struct assay_error *err)
+int as_vprof_again(struct as_experiment *experiment, int64_t run_id, struct as_campaign *campaign,
+                   const struct as_vprof_request *request, struct as_vprof_result *result,
+                   struct as_error *err)
 {
     struct as_timed timed = {.experiment = experiment,
                              .request = request,
                              .took = -1,
                              .input = *as_campaign_input(campaign),
                              .run_id = run_id};
-    *result = (struct assay_vprof_result){.profile = {.run_id = run_id, .exit_code = -1}};
+    *result = (struct as_vprof_result){.profile = {.run_id = run_id, .exit_code = -1}};
     AS_TRY(as_clones_check(&request->profile, "timed from inside", err));
-    AS_TRY(assay_campaign_check(campaign, 1, err));
+    AS_TRY(as_campaign_check(campaign, 1, err));
     int rc = as_timed_choose(&timed, err);
     if (rc == 0 && !(request->joins && timed.loop.n == 0))
         rc = time_chosen(&timed, result, err);
@@ -495,7 +492,7 @@ int assay_vprof_again(struct assay_experiment *experiment, int64_t run_id,
     return rc;
 }
 
-void assay_vprof_result_fini(struct assay_vprof_result *result)
+void as_vprof_result_fini(struct as_vprof_result *result)
 {
     for (size_t i = 0; i < result->loop_n; i++) {
         as_free(result->loop[i].bucket);

@@ -37,7 +37,7 @@ static void end_process(struct evenness *processes, struct evenness *one, double
 }
 
 int as_shares_find(const struct as_instances *all, uint32_t loop, struct as_shares *out,
-                   struct assay_error *err)
+                   struct as_error *err)
 {
     const size_t loops = (size_t)all->plan->loop.n;
     struct as_sort_key *key = as_calloc(all->thread.n + 1, sizeof *key);

@@ -15,6 +15,6 @@ struct as_shares {
 
 /* Computes the balance of a loop. Errors: NOMEM. */
 int as_shares_find(const struct as_instances *all, uint32_t loop, struct as_shares *out,
-                   struct assay_error *err);
+                   struct as_error *err);
 
 #endif

@@ -16,10 +16,10 @@
 #include "experiment/experiment.h"
 #include "profile/profile.h"
 
-struct assay_vprof_request {
+struct as_vprof_request {
     /* Its command runs two to five times; a process that it attaches to is looked at as often, for
      * its duration each time. */
-    struct assay_profile_request profile;
+    struct as_profile_request profile;
     unsigned top;        /* so many loops of most time; 0: 16 */
     const char *loops;   /* only these: addresses (0x...) and functions, by commas; or NULL */
     uint32_t every;      /* one instance of so many is timed; 0: as the budget allows */
@@ -28,18 +28,18 @@ struct assay_vprof_request {
                  */
 };
 
-#define ASSAY_VPROF_CHOSEN_N 31
+#define AS_VPROF_CHOSEN_N 31
 
-struct assay_vprof_instance {
+struct as_vprof_instance {
     uint32_t pid, tid;
     uint64_t begun; /* ticks of the time stamp counter */
     double iterations, cycles;
 };
 
-#define ASSAY_VPROF_PATHS_N 8
+#define AS_VPROF_PATHS_N 8
 
 /* How the loop was come to. */
-struct assay_vprof_path {
+struct as_vprof_path {
     const char *text; /* the calls, a line each, the outermost first; the last is the loop's own
                          function; "..." before those that are not known */
     double share;     /* of the instances at hand, estimated by `n` of them */
@@ -47,7 +47,7 @@ struct assay_vprof_path {
 };
 
 /* A group of similar instances. Cycles are those of a busy core. */
-struct assay_vprof_bucket {
+struct as_vprof_bucket {
     double low, high; /* iterations, or cycles of one: at least, less than */
     /* One of several groups with the same numbers of iterations and different times, for example
      * with data in different caches: the least and the most cycles of an iteration. */
@@ -63,16 +63,16 @@ struct assay_vprof_bucket {
     double mean, median, deviation, least, stability;
     double instance; /* median cycles of an instance */
     /* That stand for it, evenly from the cheapest to the dearest iteration. */
-    struct assay_vprof_instance chosen[ASSAY_VPROF_CHOSEN_N];
+    struct as_vprof_instance chosen[AS_VPROF_CHOSEN_N];
     unsigned chosen_n;
     /* Those with most instances first, by the `path_seen` instances with a call path. Groups with
      * the same numbers of iterations share them. */
-    struct assay_vprof_path path[ASSAY_VPROF_PATHS_N];
+    struct as_vprof_path path[AS_VPROF_PATHS_N];
     unsigned path_n;
     uint64_t path_seen;
 };
 
-struct assay_vprof_loop {
+struct as_vprof_loop {
     int64_t loop_id; /* in the experiment */
     int64_t module_id;
     uint64_t address;
@@ -92,18 +92,18 @@ struct assay_vprof_loop {
     /* Largest ticks relative to the mean: of a thread, of a process, of a thread within its
      * process (the largest); 1: balanced. */
     double imbalance, imbalance_processes, imbalance_within;
-    struct assay_vprof_bucket all;
-    struct assay_vprof_bucket *bucket; /* by iterations */
+    struct as_vprof_bucket all;
+    struct as_vprof_bucket *bucket; /* by iterations */
     size_t bucket_n;
-    struct assay_vprof_bucket *cost; /* by cycles of an iteration */
+    struct as_vprof_bucket *cost; /* by cycles of an iteration */
     size_t cost_n;
-    struct assay_vprof_instance *line; /* some hundred in the order of time */
+    struct as_vprof_instance *line; /* some hundred in the order of time */
     size_t line_n;
 };
 
-struct assay_vprof_result {
-    struct assay_profile_result profile; /* of the first run */
-    int64_t timed_run;                   /* 0: no loop could be timed */
+struct as_vprof_result {
+    struct as_profile_result profile; /* of the first run */
+    int64_t timed_run;                /* 0: no loop could be timed */
     bool interrupted; /* the user asked for the end (Ctrl-C, SIGTERM) of one of its runs */
     uint32_t every;
     double overhead;            /* share of the run that timing took: instances times their costs */
@@ -114,7 +114,7 @@ struct assay_vprof_result {
     double empty_cycles;        /* of an empty instance: subtracted from each */
     uint64_t threads_missed;    /* could not be timed */
     char rest[256];             /* what stays in the process that was attached to; "": nothing */
-    struct assay_vprof_loop *loop;
+    struct as_vprof_loop *loop;
     size_t loop_n;
     char **path_text; /* those of paths */
     size_t path_text_n;
@@ -122,15 +122,15 @@ struct assay_vprof_result {
 
 /*
  * Profiles, chooses, times, and writes what was found to the experiment. Errors: those of
- * assay_profile_run. A program that fails ends it without error: see the result. The caller frees
+ * as_profile_run. A program that fails ends it without error: see the result. The caller frees
  * the result, after errors too.
  */
-int assay_vprof_run(struct assay_experiment *experiment, const struct assay_vprof_request *request,
-                    struct assay_vprof_result *result, struct assay_error *err);
+int as_vprof_run(struct as_experiment *experiment, const struct as_vprof_request *request,
+                 struct as_vprof_result *result, struct as_error *err);
 /* The same for a run of the experiment with a profile. `campaign` starts the program again. */
-int assay_vprof_again(struct assay_experiment *experiment, int64_t run_id,
-                      struct assay_campaign *campaign, const struct assay_vprof_request *request,
-                      struct assay_vprof_result *result, struct assay_error *err);
-void assay_vprof_result_fini(struct assay_vprof_result *result);
+int as_vprof_again(struct as_experiment *experiment, int64_t run_id, struct as_campaign *campaign,
+                   const struct as_vprof_request *request, struct as_vprof_result *result,
+                   struct as_error *err);
+void as_vprof_result_fini(struct as_vprof_result *result);
 
 #endif

@@ -11,7 +11,7 @@ enum { PATH_COLUMNS = 5, PATH_ROWS_MOST = 512 };
 
 struct path_rows {
     struct as_str text; /* zero-terminated texts in a row */
-    AS_VEC(struct assay_cell) cell;
+    AS_VEC(struct as_sql_cell) cell;
     AS_VEC(size_t) text_at; /* offset of the text of each row */
     int failed;
 };
@@ -27,14 +27,13 @@ static void append_path_text(struct as_str *text, const char *path)
     as_str_append(text, "", 1);
 }
 
-static void append_path_rows(struct path_rows *rows, const struct assay_vprof_bucket *it,
-                             bool is_all)
+static void append_path_rows(struct path_rows *rows, const struct as_vprof_bucket *it, bool is_all)
 {
     for (unsigned i = 0; i < it->path_n && rows->text_at.n < PATH_ROWS_MOST; i++) {
-        const struct assay_cell cell[PATH_COLUMNS] = {
-            is_all ? (struct assay_cell){0} : assay_cell_real(it->low),
-            is_all ? (struct assay_cell){0} : assay_cell_real(it->high - 1),
-            assay_cell_real(100 * it->path[i].share), assay_cell_integer((int64_t)it->path[i].n)};
+        const struct as_sql_cell cell[PATH_COLUMNS] = {
+            is_all ? (struct as_sql_cell){0} : as_sql_cell_real(it->low),
+            is_all ? (struct as_sql_cell){0} : as_sql_cell_real(it->high - 1),
+            as_sql_cell_real(100 * it->path[i].share), as_sql_cell_integer((int64_t)it->path[i].n)};
         rows->failed |= as_vec_push(&rows->text_at, rows->text.n);
         append_path_text(&rows->text, it->path[i].text);
         for (unsigned c = 0; c < PATH_COLUMNS; c++)
@@ -42,8 +41,8 @@ static void append_path_rows(struct path_rows *rows, const struct assay_vprof_bu
     }
 }
 
-static int write_rows(const struct as_timed *timed, const struct assay_vprof_loop *loop,
-                      struct path_rows *rows, struct assay_error *err)
+static int write_rows(const struct as_timed *timed, const struct as_vprof_loop *loop,
+                      struct path_rows *rows, struct as_error *err)
 {
     static const char *const column[PATH_COLUMNS] = {"iterations from", "to", "share %",
                                                      "instances seen", "call path"};
@@ -51,9 +50,9 @@ static int write_rows(const struct as_timed *timed, const struct assay_vprof_loo
         return as_error_nomem(err, "call paths of instances");
     for (size_t i = 0; i < rows->text_at.n; i++)
         rows->cell.at[i * PATH_COLUMNS + PATH_COLUMNS - 1] =
-            assay_cell_text(as_str_z(&rows->text) + rows->text_at.at[i]);
-    const struct assay_detail detail = {
-        .of = {ASSAY_OBJECT_LOOP, loop->loop_id, timed->run_id, 0},
+            as_sql_cell_text(as_str_z(&rows->text) + rows->text_at.at[i]);
+    const struct as_detail detail = {
+        .of = {AS_OBJECT_LOOP, loop->loop_id, timed->run_id, 0},
         .name = "instance_paths",
         .title = "Call paths of instances",
         .position = 43,
@@ -64,11 +63,11 @@ static int write_rows(const struct as_timed *timed, const struct assay_vprof_loo
         .cell = rows->cell.at,
         .row_n = rows->text_at.n,
         .pass = AS_VPROF_PASS};
-    return rows->text_at.n ? assay_experiment_detail(timed->experiment, &detail, err) : 0;
+    return rows->text_at.n ? as_experiment_detail(timed->experiment, &detail, err) : 0;
 }
 
-int as_timed_write_paths(const struct as_timed *timed, const struct assay_vprof_loop *loop,
-                         struct assay_error *err)
+int as_timed_write_paths(const struct as_timed *timed, const struct as_vprof_loop *loop,
+                         struct as_error *err)
 {
     struct path_rows rows = {0};
     for (size_t i = 0; i < loop->bucket_n; i++)

@@ -10,7 +10,7 @@
 #include "advise/advise.h"
 #include "experiment/experiment.h"
 
-static int fail(const struct assay_error *err)
+static int fail(const struct as_error *err)
 {
     fprintf(stderr, "again: %s\n", err->text);
     return 1;
@@ -24,21 +24,20 @@ int main(int argc, char **argv)
         "replace(f.more, char(10), ' '), ''),"
         " ifnull(f.workaround, '') FROM v_findings f ORDER BY "
         "f.rank";
-    struct assay_experiment *experiment;
-    struct assay_error err = {0};
-    struct assay_rows *rows;
+    struct as_experiment *experiment;
+    struct as_error err = {0};
+    struct as_rows *rows;
 
     if (argc != 2)
         return 2;
-    if (assay_experiment_open(argv[1], &experiment, &err) < 0 ||
-        assay_advise_run(experiment, 1, &err) < 0 ||
-        assay_rows_open(experiment, sql, &rows, &err) < 0)
+    if (as_experiment_open(argv[1], &experiment, &err) < 0 ||
+        as_advise_run(experiment, 1, &err) < 0 || as_rows_open(experiment, sql, &rows, &err) < 0)
         return fail(&err);
-    while (assay_rows_next(rows, &err) > 0)
-        printf("%s\t%s\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%s\t%s\n", assay_rows_text(rows, 0),
-               assay_rows_text(rows, 1), assay_rows_real(rows, 2), assay_rows_real(rows, 3),
-               assay_rows_real(rows, 4), assay_rows_real(rows, 5), assay_rows_real(rows, 6),
-               assay_rows_text(rows, 7), assay_rows_text(rows, 8));
-    assay_rows_close(&rows);
-    return assay_experiment_close(&experiment, &err) < 0 ? fail(&err) : 0;
+    while (as_rows_next(rows, &err) > 0)
+        printf("%s\t%s\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%s\t%s\n", as_rows_text(rows, 0),
+               as_rows_text(rows, 1), as_rows_real(rows, 2), as_rows_real(rows, 3),
+               as_rows_real(rows, 4), as_rows_real(rows, 5), as_rows_real(rows, 6),
+               as_rows_text(rows, 7), as_rows_text(rows, 8));
+    as_rows_close(&rows);
+    return as_experiment_close(&experiment, &err) < 0 ? fail(&err) : 0;
 }

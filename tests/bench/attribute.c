@@ -14,22 +14,21 @@
 #include "profile/profile.h"
 #include "status.h"
 
-static int attribute(const char *stream, const char *directory, unsigned jobs,
-                     struct assay_error *err)
+static int attribute(const char *stream, const char *directory, unsigned jobs, struct as_error *err)
 {
     char path[4096], run[4096], to[4200];
-    struct assay_experiment *experiment;
-    const struct assay_row_run row = {
+    struct as_experiment *experiment;
+    const struct as_row_run row = {
         .kind = "import", .command = stream, .state = "complete", .start_ns = 1};
-    const struct assay_attribute_options options = {.jobs = jobs};
+    const struct as_attribute_options options = {.jobs = jobs};
     int64_t id;
     snprintf(path, sizeof path, "%s/x.assay", directory);
-    int rc = assay_experiment_create(path, 0, &experiment, err);
+    int rc = as_experiment_create(path, 0, &experiment, err);
     if (rc < 0)
         return rc;
-    rc = assay_experiment_add_run(experiment, &row, &id, err);
+    rc = as_experiment_add_run(experiment, &row, &id, err);
     if (rc == 0)
-        rc = assay_experiment_run_directory(experiment, id, run, sizeof run, err);
+        rc = as_experiment_run_directory(experiment, id, run, sizeof run, err);
     snprintf(to, sizeof to, "%.4000s/main.samples", run);
     if (rc == 0 && link(stream, to) < 0) { /* a symbolic link is not followed there */
         snprintf(err->text, sizeof err->text, "%.900s: has to lie on the file system of the result",
@@ -37,14 +36,14 @@ static int attribute(const char *stream, const char *directory, unsigned jobs,
         rc = -1;
     }
     if (rc == 0)
-        rc = assay_profile_attribute(experiment, id, &options, err);
-    const int closed = assay_experiment_close(&experiment, rc < 0 ? NULL : err);
+        rc = as_profile_attribute(experiment, id, &options, err);
+    const int closed = as_experiment_close(&experiment, rc < 0 ? NULL : err);
     return rc < 0 ? rc : closed;
 }
 
 int main(int argc, char **argv)
 {
-    struct assay_error err = {0};
+    struct as_error err = {0};
     unsigned jobs = 0;
     int i = 1;
     as_alloc_keep(); /* as the program does */

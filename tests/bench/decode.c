@@ -14,9 +14,9 @@
 
 int main(int argc, char **argv)
 {
-    struct assay_object *object = NULL;
-    struct assay_error err = {0};
-    const struct assay_section *section = NULL;
+    struct as_object *object = NULL;
+    struct as_error err = {0};
+    const struct as_section *section = NULL;
     as_alloc_keep(); /* as the program does */
     if (argc != 2) {
         fprintf(stderr, "usage: %s FILE\n", argv[0]);
@@ -24,16 +24,16 @@ int main(int argc, char **argv)
     }
     /* The peak less what the file itself has resident, less what the process had before. */
     long before_kib = bench_status_kib("RssAnon");
-    if (assay_object_open(argv[1], NULL, &object, &err)) {
+    if (as_object_open(argv[1], NULL, &object, &err)) {
         fprintf(stderr, "%s\n", err.text);
         return 1;
     }
-    size_t n = assay_object_sections(object, &section), insns = 0, bytes = 0, invalid = 0;
-    struct assay_code *code = calloc(n ? n : 1, sizeof *code);
+    size_t n = as_object_sections(object, &section), insns = 0, bytes = 0, invalid = 0;
+    struct as_code *code = calloc(n ? n : 1, sizeof *code);
     for (size_t i = 0; code && i < n; i++) {
         if (!section[i].exec || !section[i].data)
             continue;
-        if (assay_decode(section[i].data, section[i].size_b, section[i].address, &code[i], &err)) {
+        if (as_decode(section[i].data, section[i].size_b, section[i].address, &code[i], &err)) {
             fprintf(stderr, "%s\n", err.text);
             return 1;
         }
@@ -45,8 +45,8 @@ int main(int argc, char **argv)
     printf("instructions %zu\nbytes %zu\ninvalid %zu\nkib %ld\nbytes_per_instruction %.2f\n", insns,
            bytes, invalid, used_kib, insns ? (double)used_kib * 1024 / (double)insns : 0);
     for (size_t i = 0; code && i < n; i++)
-        assay_code_free(&code[i]);
+        as_code_free(&code[i]);
     free(code);
-    assay_object_close(&object);
+    as_object_close(&object);
     return 0;
 }

@@ -21,16 +21,15 @@ static double now(void)
 int main(int argc, char **argv)
 {
     static char line[65536];
-    struct assay_error err;
-    struct assay_uarch *uarch;
-    struct assay_predictor *predictor;
-    struct assay_predict_options options = {.mode = ASSAY_PREDICT_UNROLLED};
-    if (argc < 3 || assay_uarch_open(argv[1], &uarch, &err) < 0 ||
-        assay_predictor_new(uarch, &predictor, &err) < 0)
+    struct as_error err;
+    struct as_uarch *uarch;
+    struct as_predictor *predictor;
+    struct as_predict_options options = {.mode = AS_PREDICT_UNROLLED};
+    if (argc < 3 || as_uarch_open(argv[1], &uarch, &err) < 0 ||
+        as_predictor_new(uarch, &predictor, &err) < 0)
         return fprintf(stderr, "bench-predict: %s\n", argc < 3 ? "CORE FILE" : err.text), 1;
     options.without = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 0) : 0;
-    options.mode =
-        argc > 4 && strcmp(argv[4], "loop") == 0 ? ASSAY_PREDICT_LOOP : ASSAY_PREDICT_UNROLLED;
+    options.mode = argc > 4 && strcmp(argv[4], "loop") == 0 ? AS_PREDICT_LOOP : AS_PREDICT_UNROLLED;
     options.simulate = argc > 5 && strchr(argv[5], 's');
     options.equal_memory = argc > 5 && strchr(argv[5], 'e');
     FILE *f = fopen(argv[2], "re");
@@ -40,8 +39,8 @@ int main(int argc, char **argv)
     while (f && fgets(line, sizeof line, f)) {
         char *hex = strchr(line, ',');
         uint8_t bytes[8192];
-        struct assay_code code;
-        struct assay_prediction out;
+        struct as_code code;
+        struct as_prediction out;
         if (!hex)
             continue;
         *hex++ = 0;
@@ -49,21 +48,21 @@ int main(int argc, char **argv)
         if (!n)
             continue;
         const double from = now();
-        if (assay_decode(bytes, n, 0x1000, &code, &err) < 0 ||
-            assay_predict(predictor, &code, 0, code.n, &options, &out, &err) < 0) {
+        if (as_decode(bytes, n, 0x1000, &code, &err) < 0 ||
+            as_predict(predictor, &code, 0, code.n, &options, &out, &err) < 0) {
             fprintf(stderr, "%s: %s\n", line, err.text);
             continue;
         }
         seconds += now() - from;
-        printf("%s,%.4f,%s,%.4f,%u,%u,%s\n", line, out.cycles, assay_bound_name(out.bound),
+        printf("%s,%.4f,%s,%.4f,%u,%u,%s\n", line, out.cycles, as_bound_name(out.bound),
                out.simulated, out.estimated_n, out.alike_n, out.limit);
-        assay_code_free(&code);
+        as_code_free(&code);
         blocks++;
     }
     if (f)
         fclose(f);
-    assay_predictor_free(&predictor);
-    assay_uarch_free(&uarch);
+    as_predictor_free(&predictor);
+    as_uarch_free(&uarch);
     fprintf(stderr, "%zu blocks, %.0f a second\n", blocks, (double)blocks / seconds);
     return 0;
 }

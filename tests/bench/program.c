@@ -15,31 +15,31 @@
 #include "status.h"
 
 /* Dependences of every innermost loop; returns how many there are, or -1. */
-static long long all_dependences(const struct assay_program *program, struct assay_error *err)
+static long long all_dependences(const struct as_program *program, struct as_error *err)
 {
     long long total = 0;
     for (uint32_t l = 0; l < program->loop_n; l++) {
-        struct assay_paths paths = {0};
-        struct assay_dependences dependences = {0};
+        struct as_paths paths = {0};
+        struct as_dependences dependences = {0};
         unsigned level = program->loop[l].level;
-        if (level != ASSAY_LEVEL_INNERMOST && level != ASSAY_LEVEL_SINGLE)
+        if (level != AS_LEVEL_INNERMOST && level != AS_LEVEL_SINGLE)
             continue;
-        if (assay_loop_paths(program, l, 1, &paths, err) < 0 ||
-            assay_loop_dependences(program, l, &paths, 0, &dependences, err) < 0)
+        if (as_loop_paths(program, l, 1, &paths, err) < 0 ||
+            as_loop_dependences(program, l, &paths, 0, &dependences, err) < 0)
             return -1;
         total += (long long)dependences.n;
-        assay_dependences_free(&dependences);
-        assay_paths_free(&paths);
+        as_dependences_free(&dependences);
+        as_paths_free(&paths);
     }
     return total;
 }
 
 int main(int argc, char **argv)
 {
-    struct assay_program_options options = {.jobs = 1, .path_limit = ASSAY_PATH_LIMIT};
-    struct assay_program *program = NULL;
-    struct assay_object *object = NULL;
-    struct assay_error err = {0};
+    struct as_program_options options = {.jobs = 1, .path_limit = AS_PATH_LIMIT};
+    struct as_program *program = NULL;
+    struct as_object *object = NULL;
+    struct as_error err = {0};
     bool dependences = true;
     int i = 1;
     for (; i + 1 < argc; i++) {
@@ -56,8 +56,8 @@ int main(int argc, char **argv)
         return 2;
     }
     long before_kib = bench_status_kib("RssAnon");
-    if (assay_object_open(argv[i], NULL, &object, &err) ||
-        assay_program_new(object, &options, &program, &err)) {
+    if (as_object_open(argv[i], NULL, &object, &err) ||
+        as_program_new(object, &options, &program, &err)) {
         fprintf(stderr, "%s\n", err.text);
         return 1;
     }
@@ -73,9 +73,9 @@ int main(int argc, char **argv)
            (double)times.shared_ns * 1e-9, (double)times.longest_ns * 1e-9);
     printf("instructions %zu\nbytes %llu\nloops %zu\ndependences %lld\nkib %ld\n"
            "bytes_per_instruction %.2f\n",
-           program->code.n, (unsigned long long)assay_object_info(object)->text_b, program->loop_n,
-           n, used_kib, program->code.n ? (double)used_kib * 1024 / (double)program->code.n : 0);
-    assay_program_free(&program);
-    assay_object_close(&object);
+           program->code.n, (unsigned long long)as_object_info(object)->text_b, program->loop_n, n,
+           used_kib, program->code.n ? (double)used_kib * 1024 / (double)program->code.n : 0);
+    as_program_free(&program);
+    as_object_close(&object);
     return 0;
 }

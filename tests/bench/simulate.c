@@ -46,7 +46,7 @@ static void make_action(const struct ring *ring, uint32_t rank, uint32_t step, u
 }
 
 static int read_ring(void *context, uint32_t rank, struct as_action *out, size_t capacity,
-                     size_t *n, struct assay_error *err)
+                     size_t *n, struct as_error *err)
 {
     struct ring *ring = context;
     (void)err;
@@ -60,11 +60,11 @@ static int read_ring(void *context, uint32_t rank, struct as_action *out, size_t
     return 0;
 }
 
-static void measure(struct as_program *program, const struct as_machine_model *model,
+static void measure(struct as_simulated_program *program, const struct as_machine_model *model,
                     const char *name)
 {
     struct as_simulated simulated;
-    struct assay_error err = {0};
+    struct as_error err = {0};
     const clock_t begin = clock();
     if (as_simulate_program(program, model, &simulated, &err) < 0) {
         fprintf(stderr, "bench-simulate: %s\n", err.text);
@@ -80,7 +80,7 @@ static void measure(struct as_program *program, const struct as_machine_model *m
 int main(int argc, char **argv)
 {
     static struct ring ring;
-    struct as_program program = {.context = &ring, .read = read_ring};
+    struct as_simulated_program program = {.context = &ring, .read = read_ring};
     struct as_machine_model model;
     if (argc != 3)
         return 2;

@@ -139,7 +139,7 @@ static int make_trace(const char *directory, uint32_t ranks, uint64_t steps)
 
 /* ---- What is timed --------------------------------------------------------------------------- */
 
-static int analyse_only(const struct as_trace *trace, struct assay_error *err)
+static int analyse_only(const struct as_trace *trace, struct as_error *err)
 {
     struct as_analysis analysis;
     const int rc = as_analyse_trace(trace, NULL, &analysis, err);
@@ -190,7 +190,7 @@ static void print_waits(const struct as_analysis *a)
         printf("path %u %" PRId64 " %" PRId64 "\n", p->location, p->begin_ns, p->end_ns);
 }
 
-static int print_facts(const struct as_trace *trace, struct assay_error *err)
+static int print_facts(const struct as_trace *trace, struct as_error *err)
 {
     struct as_analysis a;
     const int rc = as_analyse_trace(trace, NULL, &a, err);
@@ -221,7 +221,7 @@ static uint64_t records_of(const struct as_trace *trace)
 
 static int time_trace(const char *what, const char *directory, const char *file)
 {
-    struct assay_error err = {0};
+    struct as_error err = {0};
     struct as_trace trace = {0};
     struct as_prv_counts prv;
     struct as_otf2_counts otf2;

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import zlib
 
-TAIL = "\x1b[31m\u202e\u2066\x07\x9b2J</script><!--<script onerror=1>%ASSAY_DATA%"
+TAIL = "\x1b[31m\u202e\u2066\x07\x9b2J</script><!--<script onerror=1>%AS_DATA%"
 BAD = re.compile("[^\n\t\x20-\x7e\xa0-\u061b\u061d-\u200d\u2010-\u2027\u202f-\u2065"
                  "\u206a-\U0010ffff]")
 

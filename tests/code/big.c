@@ -12,7 +12,7 @@
 #define SLOW_MOST 300
 
 /* Field by field: what stands between fields is not set. */
-static bool same_block(const struct assay_block *a, const struct assay_block *b)
+static bool same_block(const struct as_block *a, const struct as_block *b)
 {
     return a->start == b->start && a->first_insn == b->first_insn && a->insns == b->insns &&
            a->size_b == b->size_b && a->body == b->body && a->first_succ == b->first_succ &&
@@ -20,12 +20,12 @@ static bool same_block(const struct assay_block *a, const struct assay_block *b)
            a->idom == b->idom && a->ipdom == b->ipdom && a->loop == b->loop && a->bits == b->bits;
 }
 
-static bool same_edge(const struct assay_edge *a, const struct assay_edge *b)
+static bool same_edge(const struct as_edge *a, const struct as_edge *b)
 {
     return a->block == b->block && a->kind == b->kind && a->back == b->back;
 }
 
-static bool same_loop(const struct assay_loop *a, const struct assay_loop *b)
+static bool same_loop(const struct as_loop *a, const struct as_loop *b)
 {
     return a->body == b->body && a->header == b->header && a->parent == b->parent &&
            a->depth == b->depth && a->first_block == b->first_block && a->blocks == b->blocks &&
@@ -36,7 +36,7 @@ static bool same_loop(const struct assay_loop *a, const struct assay_loop *b)
            a->role == b->role && a->bits == b->bits;
 }
 
-static bool same(const struct assay_program *a, const struct assay_program *b)
+static bool same(const struct as_program *a, const struct as_program *b)
 {
     bool equal = a->body_n == b->body_n && a->block_n == b->block_n && a->edge_n == b->edge_n &&
                  a->loop_n == b->loop_n && a->loop_block_n == b->loop_block_n;
@@ -52,25 +52,24 @@ static bool same(const struct assay_program *a, const struct assay_program *b)
 
 static const char *analyse(const char *path, size_t *where, char text[static 128])
 {
-    struct assay_program_options options = {.jobs = 1, .path_limit = ASSAY_PATH_LIMIT};
-    struct assay_program *one = NULL, *two = NULL;
-    struct assay_object *object = NULL;
-    struct assay_error err;
+    struct as_program_options options = {.jobs = 1, .path_limit = AS_PATH_LIMIT};
+    struct as_program *one = NULL, *two = NULL;
+    struct as_object *object = NULL;
+    struct as_error err;
     const char *bad = NULL;
-    if (assay_object_open(path, NULL, &object, &err) < 0 ||
-        assay_program_new(object, &options, &one, &err) < 0)
+    if (as_object_open(path, NULL, &object, &err) < 0 ||
+        as_program_new(object, &options, &one, &err) < 0)
         return "the binary can be analysed";
     options.jobs = 2;
-    bad = assay_program_new(object, &options, &two, &err) < 0
-              ? "two threads can analyse it"
-              : check_program(one, SLOW_MOST, where);
+    bad = as_program_new(object, &options, &two, &err) < 0 ? "two threads can analyse it"
+                                                           : check_program(one, SLOW_MOST, where);
     if (!bad && !same(one, two))
         bad = "the number of threads changes nothing";
     snprintf(text, 128, "%zu loops, %zu of %zu indirect jumps understood", one->loop_n,
              one->indirect.tables + one->indirect.calls, one->indirect.jumps);
-    assay_program_free(&one);
-    assay_program_free(&two);
-    assay_object_close(&object);
+    as_program_free(&one);
+    as_program_free(&two);
+    as_object_close(&object);
     return bad;
 }
 

@@ -16,19 +16,19 @@
         }                                                                                          \
     } while (0)
 
-static const char *check_blocks(const struct assay_program *p, size_t *where)
+static const char *check_blocks(const struct as_program *p, size_t *where)
 {
     uint8_t *taken = calloc(p->code.n + 1, 1);
     const char *bad = NULL;
     size_t bodies = 0;
     for (size_t i = 0; i < p->block_n && !bad; i++) {
-        const struct assay_block *b = &p->block[i];
+        const struct as_block *b = &p->block[i];
         uint64_t at = b->start;
         *where = i;
         if (b->insns == 0 || (size_t)b->first_insn + b->insns > p->code.n)
             bad = "a block's instructions exist";
         for (uint32_t k = 0; k < b->insns && !bad; k++) {
-            const struct assay_insn *insn = &p->code.insn[b->first_insn + k];
+            const struct as_insn *insn = &p->code.insn[b->first_insn + k];
             if (taken[b->first_insn + k]++)
                 bad = "an instruction is in one block";
             else if (insn->address != at)
@@ -50,8 +50,8 @@ static const char *check_blocks(const struct assay_program *p, size_t *where)
         if (!p->body[i].name || (i && p->body[i].entry <= p->body[i - 1].entry))
             bad = "bodies have names and ascend by entry";
         uint32_t entry = p->body[i].entry_block;
-        if (entry != ASSAY_NONE && (p->block[entry].start != p->body[i].entry ||
-                                    !(p->block[entry].bits & ASSAY_BLOCK_ENTRY)))
+        if (entry != AS_NONE &&
+            (p->block[entry].start != p->body[i].entry || !(p->block[entry].bits & AS_BLOCK_ENTRY)))
             bad = "a body's entry block begins at its entry";
     }
     if (!bad && bodies != p->block_n)
@@ -59,11 +59,11 @@ static const char *check_blocks(const struct assay_program *p, size_t *where)
     return bad;
 }
 
-static const char *check_edges(const struct assay_program *p, size_t *where)
+static const char *check_edges(const struct as_program *p, size_t *where)
 {
     size_t succs = 0, preds = 0;
     for (size_t i = 0; i < p->block_n; i++) {
-        const struct assay_block *b = &p->block[i];
+        const struct as_block *b = &p->block[i];
         HOLDS(b->first_succ == succs && b->succs <= p->edge_n - succs, "successors in order", i);
         HOLDS(b->first_pred == preds && b->preds <= p->edge_n - preds, "predecessors in order", i);
         succs += b->succs;
@@ -77,7 +77,7 @@ static const char *check_edges(const struct assay_program *p, size_t *where)
     /* As many edges from a to b on one side as on the other: sums of a mixing function agree. */
     uint64_t forward = 0, backward = 0;
     for (size_t i = 0; i < p->block_n; i++) {
-        const struct assay_block *b = &p->block[i];
+        const struct as_block *b = &p->block[i];
         for (uint32_t e = b->first_succ; e < b->first_succ + b->succs; e++)
             forward += (i * 0x9e3779b97f4a7c15u) ^ (p->succ[e].block * 0xc2b2ae3d27d4eb4fu) ^
                        (p->succ[e].kind * 2u + p->succ[e].back);
@@ -89,25 +89,24 @@ static const char *check_edges(const struct assay_program *p, size_t *where)
     return NULL;
 }
 
-static bool in_loop(const struct assay_program *p, uint32_t block, uint32_t loop)
+static bool in_loop(const struct as_program *p, uint32_t block, uint32_t loop)
 {
     uint32_t at = p->block[block].loop;
-    while (at != ASSAY_NONE && at != loop)
+    while (at != AS_NONE && at != loop)
         at = p->loop[at].parent;
-    return at != ASSAY_NONE;
+    return at != AS_NONE;
 }
 
-static const char *check_loop(const struct assay_program *p, uint32_t l, size_t *where)
+static const char *check_loop(const struct as_program *p, uint32_t l, size_t *where)
 {
-    const struct assay_loop *loop = &p->loop[l];
+    const struct as_loop *loop = &p->loop[l];
     uint32_t insns = 0, entries = 0, exits = 0, back = 0;
     bool inner = false;
     HOLDS(loop->header < p->block_n && p->block[loop->header].body == loop->body,
           "a header is a block of the body", l);
-    HOLDS(loop->parent == ASSAY_NONE ||
-              (loop->parent < l && p->loop[loop->parent].body == loop->body),
+    HOLDS(loop->parent == AS_NONE || (loop->parent < l && p->loop[loop->parent].body == loop->body),
           "outer loops stand before inner ones", l);
-    HOLDS(loop->depth == (loop->parent == ASSAY_NONE ? 1 : p->loop[loop->parent].depth + 1),
+    HOLDS(loop->depth == (loop->parent == AS_NONE ? 1 : p->loop[loop->parent].depth + 1),
           "depth is that of the parent and one", l);
     bool has_header = false;
     for (uint32_t k = 0; k < loop->blocks; k++) {
@@ -117,7 +116,7 @@ static const char *check_loop(const struct assay_program *p, uint32_t l, size_t 
         HOLDS(in_loop(p, block, l), "a loop's block says so", l);
         has_header |= block == loop->header;
         insns += p->block[block].insns;
-        const struct assay_block *b = &p->block[block];
+        const struct as_block *b = &p->block[block];
         for (uint32_t e = b->first_succ; e < b->first_succ + b->succs; e++) {
             exits += !in_loop(p, p->succ[e].block, l);
             /* The header of a merged inner loop is a place to go back to as well. */
@@ -125,23 +124,23 @@ static const char *check_loop(const struct assay_program *p, uint32_t l, size_t 
         }
         for (uint32_t e = b->first_pred; e < b->first_pred + b->preds; e++)
             entries += !in_loop(p, p->pred[e].block, l);
-        if (!(loop->bits & ASSAY_LOOP_IRREDUCIBLE)) {
+        if (!(loop->bits & AS_LOOP_IRREDUCIBLE)) {
             uint32_t up = block;
-            while (up != ASSAY_NONE && up != loop->header)
+            while (up != AS_NONE && up != loop->header)
                 up = p->block[up].idom;
             HOLDS(up == loop->header, "a header dominates its natural loop", l);
         }
     }
     for (uint32_t k = l + 1; k < p->loop_n && !inner && p->loop[k].body == loop->body; k++)
         inner = p->loop[k].parent == l;
-    bool outer = loop->parent != ASSAY_NONE;
-    unsigned level = outer ? (inner ? ASSAY_LEVEL_BETWEEN : ASSAY_LEVEL_INNERMOST)
-                           : (inner ? ASSAY_LEVEL_OUTERMOST : ASSAY_LEVEL_SINGLE);
+    bool outer = loop->parent != AS_NONE;
+    unsigned level = outer ? (inner ? AS_LEVEL_BETWEEN : AS_LEVEL_INNERMOST)
+                           : (inner ? AS_LEVEL_OUTERMOST : AS_LEVEL_SINGLE);
     HOLDS(loop->level == level, "levels follow from the nesting", l);
     HOLDS(has_header, "a loop holds its header", l);
     HOLDS(insns == loop->insns, "a loop's instructions add up", l);
-    if (loop->bits & ASSAY_LOOP_OUTSIZE) { /* its own blocks say nothing of edges of inner ones */
-        HOLDS(loop->parent == ASSAY_NONE || p->loop[loop->parent].bits & ASSAY_LOOP_OUTSIZE,
+    if (loop->bits & AS_LOOP_OUTSIZE) { /* its own blocks say nothing of edges of inner ones */
+        HOLDS(loop->parent == AS_NONE || p->loop[loop->parent].bits & AS_LOOP_OUTSIZE,
               "loops around an outsize one are outsize", l);
         HOLDS(loop->paths == 0, "paths of outsize loops are not counted", l);
         return NULL;
@@ -151,13 +150,12 @@ static const char *check_loop(const struct assay_program *p, uint32_t l, size_t 
     HOLDS(back == loop->back_edges && back > 0, "a loop has its ways back", l);
     HOLDS(loop->group < p->loop_n && p->loop[loop->group].group == loop->group,
           "a group is named by its main loop", l);
-    HOLDS((loop->group == l) == (loop->role == ASSAY_ROLE_MAIN), "the main loop names the group",
-          l);
+    HOLDS((loop->group == l) == (loop->role == AS_ROLE_MAIN), "the main loop names the group", l);
     HOLDS((size_t)loop->source + loop->sources <= p->loop_source_n, "source ranges exist", l);
     return NULL;
 }
 
-static const char *check_loops(const struct assay_program *p, size_t *where)
+static const char *check_loops(const struct as_program *p, size_t *where)
 {
     size_t blocks = 0, loops = 0;
     for (uint32_t l = 0; l < p->loop_n; l++) {
@@ -175,14 +173,14 @@ static const char *check_loops(const struct assay_program *p, size_t *where)
     }
     HOLDS(loops == p->loop_n, "every loop is in a body", 0);
     for (uint32_t i = 0; i < p->block_n; i++)
-        HOLDS(p->block[i].loop == ASSAY_NONE || p->loop[p->block[i].loop].body == p->block[i].body,
+        HOLDS(p->block[i].loop == AS_NONE || p->loop[p->block[i].loop].body == p->block[i].body,
               "a block's loop is in its body", i);
     return NULL;
 }
 
 /* Roots: the entry, and blocks without a way to them from another (second entries, dead code). */
-static uint32_t reach_without(const struct assay_program *p, const struct assay_body *body,
-                              uint32_t gone, uint32_t entry, uint8_t *seen, uint32_t *stack)
+static uint32_t reach_without(const struct as_program *p, const struct as_body *body, uint32_t gone,
+                              uint32_t entry, uint8_t *seen, uint32_t *stack)
 {
     uint32_t n = 0, reached = 0;
     memset(seen, 0, body->blocks);
@@ -191,7 +189,7 @@ static uint32_t reach_without(const struct assay_program *p, const struct assay_
         seen[entry - body->first_block] = 1;
     }
     while (n) {
-        const struct assay_block *b = &p->block[stack[--n]];
+        const struct as_block *b = &p->block[stack[--n]];
         reached++;
         for (uint32_t e = b->first_succ; e < b->first_succ + b->succs; e++) {
             uint32_t to = p->succ[e].block;
@@ -205,20 +203,20 @@ static uint32_t reach_without(const struct assay_program *p, const struct assay_
 }
 
 /* Bodies with one root alone: there the definition needs no virtual root. */
-static const char *check_dominators(const struct assay_program *p, const struct assay_body *body,
+static const char *check_dominators(const struct as_program *p, const struct as_body *body,
                                     size_t *where)
 {
     uint8_t *seen = malloc(body->blocks + 1u);
     uint32_t *stack = malloc(sizeof *stack * (body->blocks + 1u));
     uint32_t entry = body->entry_block;
     const char *bad = NULL;
-    bool whole = entry != ASSAY_NONE &&
-                 reach_without(p, body, ASSAY_NONE, entry, seen, stack) == body->blocks;
+    bool whole =
+        entry != AS_NONE && reach_without(p, body, AS_NONE, entry, seen, stack) == body->blocks;
     for (uint32_t v = body->first_block; whole && !bad && v < body->first_block + body->blocks;
          v++) {
         uint32_t idom = p->block[v].idom;
         *where = v;
-        if (idom == ASSAY_NONE) {
+        if (idom == AS_NONE) {
             continue; /* the entry, or several roots: a virtual one dominates */
         }
         reach_without(p, body, idom, entry, seen, stack);
@@ -230,7 +228,7 @@ static const char *check_dominators(const struct assay_program *p, const struct 
     return bad;
 }
 
-const char *check_program(const struct assay_program *program, uint32_t slow_most, size_t *where)
+const char *check_program(const struct as_program *program, uint32_t slow_most, size_t *where)
 {
     const char *bad = check_blocks(program, where);
     if (!bad)

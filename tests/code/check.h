@@ -11,6 +11,6 @@
  * NULL, or what is broken (static text; `*where` is the index of the block, edge or loop).
  * `slow_most`: bodies with more blocks are not checked for dominators by removal.
  */
-const char *check_program(const struct assay_program *program, uint32_t slow_most, size_t *where);
+const char *check_program(const struct as_program *program, uint32_t slow_most, size_t *where);
 
 #endif

@@ -72,7 +72,7 @@ static void read_measure(struct reader *r, struct as_decan_measure *m)
         *of_code[k] = next_number(r);
     for (unsigned k = 0; k < sizeof of_model / sizeof of_model[0]; k++)
         *of_model[k] = next_number(r);
-    for (unsigned l = 0; l < ASSAY_PREDICT_LEVELS; l++) {
+    for (unsigned l = 0; l < AS_PREDICT_LEVELS; l++) {
         m->level[l].size_b = next_number(r);
         m->level[l].read_b = next_number(r);
         m->level[l].write_b = next_number(r);
@@ -82,7 +82,7 @@ static void read_measure(struct reader *r, struct as_decan_measure *m)
     if (!r->at) /* measured before there were these */
         return;
     read_timing(r, &m->timing[AS_VARIANT_AGAIN]);
-    m->level[ASSAY_PREDICT_L3].is_claimed = next_number(r) > 0;
+    m->level[AS_PREDICT_L3].is_claimed = next_number(r) > 0;
 }
 
 static void judge_line(struct reader *r)
@@ -99,7 +99,7 @@ static void judge_line(struct reader *r)
     as_decan_explain(&measure, &judgement, text, sizeof text);
     printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\n", name, repetition, truth,
            as_decan_verdict_word(judgement.verdict), sure[judgement.confidence],
-           assay_predict_level_name(judgement.level), text);
+           as_predict_level_name(judgement.level), text);
 }
 
 int main(int argc, char **argv)

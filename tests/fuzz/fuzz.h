@@ -35,11 +35,11 @@ void fuzz_touch(const void *bytes, size_t size_b);
 void fuzz_touch_string(const char *text); /* NULL is fine */
 
 /* An error object as every failing call must leave it: a code of the list, and a sentence. */
-void fuzz_check_error(int code, const struct assay_error *err);
+void fuzz_check_error(int code, const struct as_error *err);
 
 /* Everything an opened object says: the ELF side, and the DWARF side. */
-void fuzz_walk_elf(struct assay_object *object);
-void fuzz_walk_debug(struct assay_object *object);
+void fuzz_walk_elf(struct as_object *object);
+void fuzz_walk_debug(struct as_object *object);
 
 /* The rest of an input. */
 struct fuzz_input {

@@ -164,11 +164,11 @@ static void check_exports(const struct as_trace *trace)
 {
     struct as_perfetto_counts perfetto;
     struct as_prv_counts prv;
-    struct assay_error err = {0};
+    struct as_error err = {0};
     int rc = as_perfetto_write(trace, scratch_path("out.perfetto"), &perfetto, &err);
     if (rc < 0)
         fuzz_check_error(rc, &err);
-    err = (struct assay_error){0};
+    err = (struct as_error){0};
     rc = as_prv_write(trace, scratch_path("out.prv"), &prv, &err);
     if (rc < 0)
         fuzz_check_error(rc, &err);
@@ -177,7 +177,7 @@ static void check_exports(const struct as_trace *trace)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
 {
     struct fuzz_input in = {bytes, size_b};
-    struct assay_error err = {0};
+    struct as_error err = {0};
     struct as_traced traced = {.record_ns = 20};
     const unsigned streams_n = put_streams(&in);
     FUZZ_CHECK(as_trace_open(scratch_directory(), &traced.trace, &err) == 0);

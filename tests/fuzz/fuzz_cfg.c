@@ -58,7 +58,7 @@ static int give_lines(struct as_evaluator *evaluation)
 }
 
 static int evaluate_all(struct as_evaluator *evaluation, const struct as_configuration *c,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     bool is_needed;
     int rc = as_evaluator_add(evaluation, c, err);
@@ -74,7 +74,7 @@ static void check_evaluation(const struct as_configuration *c)
 {
     struct as_machine_objects objects = {0};
     struct as_evaluator *evaluation = NULL;
-    struct assay_error err = {0};
+    struct as_error err = {0};
     size_t pieces_n = 0, n;
     const struct as_evaluator_options options = {
         .to_ns = INT64_MAX, .on_piece = count_piece, .context = &pieces_n};
@@ -104,7 +104,7 @@ static void check_written(const struct as_configuration *c)
 {
     struct as_configuration again;
     struct as_str first = {0}, second = {0};
-    struct assay_error err = {0};
+    struct as_error err = {0};
     FUZZ_CHECK(as_cfg_write(c, &first, &err) == 0);
     FUZZ_CHECK(as_cfg_read((struct as_view){first.p, first.n}, "again", &again, &err) == 0);
     FUZZ_CHECK(as_cfg_write(&again, &second, &err) == 0);
@@ -118,7 +118,7 @@ static void check_written(const struct as_configuration *c)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
 {
     struct as_configuration c;
-    struct assay_error err = {0};
+    struct as_error err = {0};
     const int rc = as_cfg_read((struct as_view){(const char *)bytes, size_b}, "input", &c, &err);
     if (rc < 0) {
         fuzz_check_error(rc, &err);

@@ -102,76 +102,74 @@ static bool read_word(void *context, uint64_t address, uint64_t *word)
     return address % 16 != 15;
 }
 
-static void touch_expression(const struct assay_object *object, const struct assay_unwind_row *row,
+static void touch_expression(const struct as_object *object, const struct as_unwind_row *row,
                              int32_t value)
 {
     size_t n;
-    const uint8_t *bytes = assay_object_unwind_expression(object, row, value, &n);
+    const uint8_t *bytes = as_object_unwind_expression(object, row, value, &n);
     if (bytes)
         fuzz_touch(bytes, n);
 }
 
-static void check_rules(const struct assay_object *object, const struct assay_unwind_row *row)
+static void check_rules(const struct as_object *object, const struct as_unwind_row *row)
 {
     for (unsigned i = 0; i < row->rule_n; i++) {
-        const struct assay_unwind_rule *rule = &row->rule[i];
-        FUZZ_CHECK(rule->reg < ASSAY_UNWIND_REGISTERS && (i == 0 || rule[-1].reg < rule->reg));
-        FUZZ_CHECK(rule->kind <= ASSAY_RULE_VAL_EXPRESSION);
-        if (rule->kind == ASSAY_RULE_REGISTER)
-            FUZZ_CHECK(rule->value >= 0 && rule->value < ASSAY_UNWIND_REGISTERS);
-        if (rule->kind >= ASSAY_RULE_EXPRESSION)
+        const struct as_unwind_rule *rule = &row->rule[i];
+        FUZZ_CHECK(rule->reg < AS_UNWIND_REGISTERS && (i == 0 || rule[-1].reg < rule->reg));
+        FUZZ_CHECK(rule->kind <= AS_RULE_VAL_EXPRESSION);
+        if (rule->kind == AS_RULE_REGISTER)
+            FUZZ_CHECK(rule->value >= 0 && rule->value < AS_UNWIND_REGISTERS);
+        if (rule->kind >= AS_RULE_EXPRESSION)
             touch_expression(object, row, rule->value);
     }
-    if (row->cfa_kind == ASSAY_CFA_EXPRESSION)
+    if (row->cfa_kind == AS_CFA_EXPRESSION)
         touch_expression(object, row, row->cfa_value);
 }
 
-static void follow(const struct assay_object *object, const struct assay_unwind_row *row,
-                   uint64_t pc)
+static void follow(const struct as_object *object, const struct as_unwind_row *row, uint64_t pc)
 {
-    struct assay_unwind_frame frame = {.known = (1u << ASSAY_UNWIND_REGISTERS) - 1};
+    struct as_unwind_frame frame = {.known = (1u << AS_UNWIND_REGISTERS) - 1};
     uint64_t reads = 0;
-    for (unsigned i = 0; i < ASSAY_UNWIND_REGISTERS; i++)
+    for (unsigned i = 0; i < AS_UNWIND_REGISTERS; i++)
         frame.reg[i] = 0x7ffc0000 + 8 * i;
-    frame.reg[ASSAY_UNWIND_RA] = pc;
-    const struct assay_unwind_frame before = frame;
-    enum assay_unwind_result result =
-        assay_object_unwind_step(object, row, 0, &frame, read_word, &reads);
-    FUZZ_CHECK(result <= ASSAY_UNWIND_DAMAGED);
-    FUZZ_CHECK(result == ASSAY_UNWIND_CALLER || memcmp(&before, &frame, sizeof frame) == 0);
-    FUZZ_CHECK(result != ASSAY_UNWIND_CALLER || frame.known >> ASSAY_UNWIND_RA & 1);
+    frame.reg[AS_UNWIND_RA] = pc;
+    const struct as_unwind_frame before = frame;
+    enum as_unwind_result result = as_object_unwind_step(object, row, 0, &frame, read_word, &reads);
+    FUZZ_CHECK(result <= AS_UNWIND_DAMAGED);
+    FUZZ_CHECK(result == AS_UNWIND_CALLER || memcmp(&before, &frame, sizeof frame) == 0);
+    FUZZ_CHECK(result != AS_UNWIND_CALLER || frame.known >> AS_UNWIND_RA & 1);
 }
 
-static void ask(struct assay_object *object, uint64_t address)
+static void ask(struct as_object *object, uint64_t address)
 {
-    const struct assay_unwind_row *row;
-    struct assay_error err = {0};
-    FUZZ_CHECK(assay_object_unwind_row(object, address, &row, &err) == 0);
+    const struct as_unwind_row *row;
+    struct as_error err = {0};
+    FUZZ_CHECK(as_object_unwind_row(object, address, &row, &err) == 0);
     if (!row)
         return;
     FUZZ_CHECK(row->start <= address && address - row->start < row->size_b);
-    FUZZ_CHECK(row->cfa_kind <= ASSAY_CFA_EXPRESSION && row->rule_n <= ASSAY_UNWIND_REGISTERS);
-    FUZZ_CHECK(row->cfa_kind != ASSAY_CFA_REGISTER || row->cfa_register < ASSAY_UNWIND_REGISTERS);
+    FUZZ_CHECK(row->cfa_kind <= AS_CFA_EXPRESSION && row->rule_n <= AS_UNWIND_REGISTERS);
+    FUZZ_CHECK(row->cfa_kind != AS_CFA_REGISTER || row->cfa_register < AS_UNWIND_REGISTERS);
     check_rules(object, row);
     follow(object, row, address);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
 {
-    struct assay_object *object = NULL;
-    struct assay_error err = {0};
+    struct as_object *object = NULL;
+    struct as_error err = {0};
     if (size_b < 3)
         return 0;
     const size_t said = (size_t)bytes[1] | (size_t)bytes[2] << 8, left = size_b - 3;
     const size_t eh_b = said < left ? said : left;
     struct image *image = wrap(bytes + 3, left, eh_b, !(bytes[0] & 1));
-    int rc = assay_object_open_memory((const uint8_t *)image, sizeof *image + left, "fuzzed", NULL,
-                                      &object, &err);
+    int rc = as_object_open_memory((const uint8_t *)image, sizeof *image + left, "fuzzed", NULL,
+                                   &object, &err);
     if (rc < 0) {
         fuzz_check_error(rc, &err);
     } else {
-        const struct assay_unwind_range *range;
-        const size_t n = assay_object_unwind_ranges(object, &range);
+        const struct as_unwind_range *range;
+        const size_t n = as_object_unwind_ranges(object, &range);
         for (size_t i = 0; i < n && i < 16; i++) {
             FUZZ_CHECK(range[i].start <= range[i].end);
             ask(object, range[i].start);
@@ -182,7 +180,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
         ask(object, 0);
         ask(object, UINT64_MAX);
     }
-    assay_object_close(&object);
+    as_object_close(&object);
     free(image);
     return 0;
 }

@@ -56,14 +56,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
                                        4) == 0;
     size_t file_b = size_b;
     uint8_t *file = is_elf ? NULL : wrap(bytes, size_b, &file_b);
-    struct assay_program_options options = {
-        .jobs = 1, .path_limit = ASSAY_PATH_LIMIT, .with_source = size_b % 2};
-    struct assay_object *object = NULL;
-    struct assay_program *program = NULL;
-    struct assay_error err = {0};
-    int rc = assay_object_open_memory(is_elf ? bytes : file, file_b, "fuzzed", NULL, &object, &err);
+    struct as_program_options options = {
+        .jobs = 1, .path_limit = AS_PATH_LIMIT, .with_source = size_b % 2};
+    struct as_object *object = NULL;
+    struct as_program *program = NULL;
+    struct as_error err = {0};
+    int rc = as_object_open_memory(is_elf ? bytes : file, file_b, "fuzzed", NULL, &object, &err);
     if (rc == 0)
-        rc = assay_program_new(object, &options, &program, &err);
+        rc = as_program_new(object, &options, &program, &err);
     if (rc < 0)
         fuzz_check_error(rc, &err);
     if (program) {
@@ -72,8 +72,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
         if (bad)
             fuzz_fail(__FILE__, __LINE__, bad);
     }
-    assay_program_free(&program);
-    assay_object_close(&object);
+    as_program_free(&program);
+    as_object_close(&object);
     free(file);
     return 0;
 }

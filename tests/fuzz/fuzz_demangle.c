@@ -14,7 +14,7 @@ static void demangle_into(const char *name, size_t buf_b)
     char *buf = malloc(buf_b);
     FUZZ_CHECK(buf);
     memset(buf, '!', buf_b);
-    int length = assay_demangle(name, buf, buf_b);
+    int length = as_demangle(name, buf, buf_b);
     FUZZ_CHECK(length >= 0 && memchr(buf, 0, buf_b));
     if ((size_t)length < buf_b)
         FUZZ_CHECK(strlen(buf) == (size_t)length);

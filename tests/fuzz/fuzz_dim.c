@@ -32,10 +32,11 @@ static void check_ranks(const struct as_simulated *simulated)
 }
 
 /* The total, or -1 for a program that is refused. */
-static int64_t simulate_once(struct as_program *program, const struct as_machine_model *model)
+static int64_t simulate_once(struct as_simulated_program *program,
+                             const struct as_machine_model *model)
 {
     struct as_simulated simulated;
-    struct assay_error err = {0};
+    struct as_error err = {0};
     const int rc = as_simulate_program(program, model, &simulated, &err);
     if (rc < 0)
         fuzz_check_error(rc, &err);
@@ -46,13 +47,13 @@ static int64_t simulate_once(struct as_program *program, const struct as_machine
     return total_ns;
 }
 
-static void check_written(struct as_program *program, const struct as_machine_model *model,
-                          int64_t total_ns)
+static void check_written(struct as_simulated_program *program,
+                          const struct as_machine_model *model, int64_t total_ns)
 {
     struct as_str text = {0};
     struct as_out out;
-    struct as_program again;
-    struct assay_error err = {0};
+    struct as_simulated_program again;
+    struct as_error err = {0};
     as_out_init_str(&out, &text);
     FUZZ_CHECK(as_dim_write(program, "again", &out, &err) == 0);
     FUZZ_CHECK(as_out_flush(&out, &err) == 0);
@@ -66,8 +67,8 @@ static void check_written(struct as_program *program, const struct as_machine_mo
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
 {
     struct as_machine_model model;
-    struct as_program program;
-    struct assay_error err = {0};
+    struct as_simulated_program program;
+    struct as_error err = {0};
     char *copy = malloc(size_b + 1); /* of its very size: what is read beyond it is noticed */
     FUZZ_CHECK(copy);
     if (size_b)

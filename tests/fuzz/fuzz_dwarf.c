@@ -13,7 +13,7 @@
 
 #include "pack.h"
 
-static const struct assay_object_options OPTIONS = {.debug_dirs = "/nonexistent"};
+static const struct as_object_options OPTIONS = {.debug_dirs = "/nonexistent"};
 static const char *const NAME[PACK_FILES] = {"s", "s.dwo", "s.alt", "s.dwp"};
 static char directory[] = "/tmp/assay-fuzz-XXXXXX";
 static bool present[PACK_FILES];
@@ -49,7 +49,7 @@ static void put_file(unsigned i, const uint8_t *elf, size_t size_b)
 }
 
 static int open_pack(const struct pack *pack, const uint8_t *elf, size_t elf_b,
-                     struct assay_object **object, struct assay_error *err)
+                     struct as_object **object, struct as_error *err)
 {
     bool beside = false;
     for (unsigned i = 1; i < PACK_FILES; i++) {
@@ -60,9 +60,9 @@ static int open_pack(const struct pack *pack, const uint8_t *elf, size_t elf_b,
         free(other);
     }
     if (!beside)
-        return assay_object_open_memory(elf, elf_b, "s", &OPTIONS, object, err);
+        return as_object_open_memory(elf, elf_b, "s", &OPTIONS, object, err);
     put_file(0, elf, elf_b);
-    return assay_object_open("s", &OPTIONS, object, err);
+    return as_object_open("s", &OPTIONS, object, err);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
@@ -73,8 +73,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
     uint8_t *elf = pack_elf(&pack, 0, &elf_b);
     if (!elf)
         return 0;
-    struct assay_object *object = NULL;
-    struct assay_error err = {0};
+    struct as_object *object = NULL;
+    struct as_error err = {0};
     int code = open_pack(&pack, elf, elf_b, &object, &err);
     if (code) {
         fuzz_check_error(code, &err);
@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
         fuzz_walk_debug(object);
         fuzz_walk_elf(object);
     }
-    assay_object_close(&object);
+    as_object_close(&object);
     free(elf);
     return 0;
 }

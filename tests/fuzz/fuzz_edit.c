@@ -29,11 +29,11 @@ static bool split_at_mark(struct as_view *rest, const char *mark, struct as_view
     return true;
 }
 
-static int add_word_of_line(struct as_edit *edit, struct as_view line, struct assay_error *err)
+static int add_word_of_line(struct as_edit *edit, struct as_view line, struct as_error *err)
 {
     static const struct {
         const char *name;
-        int (*add)(struct as_edit *edit, const char *word, struct assay_error *err);
+        int (*add)(struct as_edit *edit, const char *word, struct as_error *err);
     } options[] = {{"cut ", as_edit_add_cut},
                    {"filter ", as_edit_add_filter},
                    {"counters ", as_edit_add_counters},
@@ -52,7 +52,7 @@ static int add_word_of_line(struct as_edit *edit, struct as_view line, struct as
     return 0;
 }
 
-static int read_edit(struct as_edit *edit, struct as_view text, struct assay_error *err)
+static int read_edit(struct as_edit *edit, struct as_view text, struct as_error *err)
 {
     struct as_view words = text, line;
     int rc = 0;
@@ -69,7 +69,7 @@ static int read_edit(struct as_edit *edit, struct as_view text, struct assay_err
 static void check_output(const struct as_str *text, uint64_t records_n)
 {
     struct as_prv_file *file = NULL;
-    struct assay_error err = {0};
+    struct as_error err = {0};
     const struct as_prv_line_read *line;
     uint64_t n = 0;
     int rc;
@@ -100,7 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
 {
     struct as_view rest = {(const char *)bytes, size_b}, words, trace;
     struct as_edit edit = {0};
-    struct assay_error err = {0};
+    struct as_error err = {0};
     struct as_edit_counts counts;
     struct as_str text = {0}, labels = {0};
     struct as_out out;

@@ -10,13 +10,13 @@
 #include <string.h>
 
 /* Separate debug files are looked for where none can be. */
-static const struct assay_object_options OPTIONS = {.debug_dirs = "/nonexistent"};
+static const struct as_object_options OPTIONS = {.debug_dirs = "/nonexistent"};
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
 {
-    struct assay_object *object = NULL;
-    struct assay_error err = {0};
-    int code = assay_object_open_memory(bytes, size_b, "input", &OPTIONS, &object, &err);
+    struct as_object *object = NULL;
+    struct as_error err = {0};
+    int code = as_object_open_memory(bytes, size_b, "input", &OPTIONS, &object, &err);
     if (code) {
         FUZZ_CHECK(!object);
         fuzz_check_error(code, &err);
@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
     FUZZ_CHECK(object);
     fuzz_walk_elf(object);
     fuzz_walk_debug(object);
-    assay_object_close(&object);
+    as_object_close(&object);
     FUZZ_CHECK(!object);
     return 0;
 }

@@ -31,13 +31,13 @@ static size_t plain_b;
 
 static void make_plain(void)
 {
-    struct assay_experiment *experiment;
-    struct assay_error err = {0};
+    struct as_experiment *experiment;
+    struct as_error err = {0};
     struct fixture fixture;
     char name[256];
-    FUZZ_CHECK(assay_experiment_create(scratch_path("x.assay"), 0, &experiment, &err) == 0);
+    FUZZ_CHECK(as_experiment_create(scratch_path("x.assay"), 0, &experiment, &err) == 0);
     FUZZ_CHECK(fixture_fill(experiment, &fixture, &err) == 0);
-    FUZZ_CHECK(assay_experiment_close(&experiment, &err) == 0);
+    FUZZ_CHECK(as_experiment_close(&experiment, &err) == 0);
     snprintf(name, sizeof name, "%s/experiment.db", scratch_path("x.assay"));
     FILE *file = fopen(name, "rb");
     FUZZ_CHECK(file && fseek(file, 0, SEEK_END) == 0);
@@ -169,31 +169,31 @@ static void change(const uint8_t *bytes, size_t size_b, const char *path, uint8_
     sqlite3_close(db);
 }
 
-static void check(int rc, const struct assay_error *err)
+static void check(int rc, const struct as_error *err)
 {
     if (rc < 0)
         fuzz_check_error(rc, err);
 }
 
-static void show_all(struct assay_experiment *experiment)
+static void show_all(struct as_experiment *experiment)
 {
-    const struct assay_report_text_options text_options = {.width = 80, .colour = true};
-    const struct assay_report_data_options data_options = {.made_utc = "2000-01-01T00:00:00Z"};
-    for (unsigned i = 0; i < 3 + ASSAY_EXPORT_PPROF + 1; i++) {
-        struct assay_error err = {0};
+    const struct as_report_text_options text_options = {.width = 80, .colour = true};
+    const struct as_report_data_options data_options = {.made_utc = "2000-01-01T00:00:00Z"};
+    for (unsigned i = 0; i < 3 + AS_EXPORT_PPROF + 1; i++) {
+        struct as_error err = {0};
         struct as_str text = {0};
         struct as_out out;
         uint64_t stacks;
-        const struct assay_export_options export = {.format = i - 3};
+        const struct as_export_options export = {.format = i - 3};
         as_out_init_str(&out, &text);
         if (i == 0)
-            check(assay_report_profile(experiment, 1, &text_options, &out, &err), &err);
+            check(as_report_profile(experiment, 1, &text_options, &out, &err), &err);
         else if (i == 1)
-            check(assay_report_profile_json(experiment, 1, 0, &out, &err), &err);
+            check(as_report_profile_json(experiment, 1, 0, &out, &err), &err);
         else if (i == 2)
-            check(assay_report_data(experiment, 1, &data_options, &out, &err), &err);
+            check(as_report_data(experiment, 1, &data_options, &out, &err), &err);
         else
-            check(assay_report_export(experiment, 1, &export, &out, &stacks, &err), &err);
+            check(as_report_export(experiment, 1, &export, &out, &stacks, &err), &err);
         as_out_fini(&out);
         as_str_fini(&text);
     }
@@ -201,18 +201,18 @@ static void show_all(struct assay_experiment *experiment)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
 {
-    struct assay_experiment *experiment = NULL;
-    struct assay_error err = {0};
+    struct as_experiment *experiment = NULL;
+    struct as_error err = {0};
     char path[512];
     uint8_t *image = malloc(plain_b);
     FUZZ_CHECK(image);
     snprintf(path, sizeof path, "%s/experiment.db", scratch_path("x.assay"));
     change(bytes, size_b, path, image);
     free(image);
-    int rc = assay_experiment_read(scratch_path("x.assay"), &experiment, &err);
+    int rc = as_experiment_read(scratch_path("x.assay"), &experiment, &err);
     check(rc, &err);
     if (rc == 0)
         show_all(experiment);
-    (void)assay_experiment_close(&experiment, &err);
+    (void)as_experiment_close(&experiment, &err);
     return 0;
 }

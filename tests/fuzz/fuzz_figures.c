@@ -11,12 +11,12 @@
 
 #include "machine/figures.h"
 
-static void check_figures(const struct assay_figures *f)
+static void check_figures(const struct as_figures *f)
 {
     for (size_t i = 0; i < f->figure_n; i++) {
         FUZZ_CHECK(isfinite(f->figure[i].value) && isfinite(f->figure[i].spread));
-        FUZZ_CHECK(assay_figures_find(f, f->figure[i].name) == &f->figure[i]);
-        FUZZ_CHECK(*assay_figure_confidence(&f->figure[i]));
+        FUZZ_CHECK(as_figures_find(f, f->figure[i].name) == &f->figure[i]);
+        FUZZ_CHECK(*as_figure_confidence(&f->figure[i]));
     }
     for (size_t i = 0; i < f->point_n; i++)
         FUZZ_CHECK(f->point[i].curve && isfinite(f->point[i].x) && isfinite(f->point[i].y));
@@ -26,8 +26,8 @@ static void check_figures(const struct assay_figures *f)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
 {
-    struct assay_figures *first, *second;
-    struct assay_error err;
+    struct as_figures *first, *second;
+    struct as_error err;
     struct as_str text = {0};
     char *copy = malloc(size_b + 1);
 
@@ -43,8 +43,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
         FUZZ_CHECK(second->figure_n == first->figure_n && second->point_n == first->point_n);
         FUZZ_CHECK(second->fact_n == first->fact_n && second->group_n == first->group_n);
         FUZZ_CHECK(second->finding_n == first->finding_n);
-        assay_figures_free(&second);
-        assay_figures_free(&first);
+        as_figures_free(&second);
+        as_figures_free(&first);
     } else {
         FUZZ_CHECK(!first && err.text[0]);
     }

@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
 {
     struct as_trace_filter filter;
     struct as_filter_kept kept = {0};
-    struct assay_error err = {0};
+    struct as_error err = {0};
     char *copy = malloc(size_b + 1); /* of its very size: what is read beyond it is noticed */
     FUZZ_CHECK(copy);
     if (size_b)
@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
         FUZZ_CHECK((verdict(&filter, "MPI_Send") == AS_FILTER_LEFT_OUT) ==
                    (verdict(&filter, "MPI_Wait") == AS_FILTER_LEFT_OUT));
     } else {
-        FUZZ_CHECK(err.code == ASSAY_ERR_NOMEM || strncmp(err.text, "input:", 6) == 0);
+        FUZZ_CHECK(err.code == AS_ERR_NOMEM || strncmp(err.text, "input:", 6) == 0);
     }
     as_trace_filter_fini(&filter);
     as_filter_kept_fini(&kept);

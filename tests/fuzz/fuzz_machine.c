@@ -24,8 +24,8 @@ static void check_machine(const struct as_machine_model *model, const struct as_
 
 static void check_place(const struct as_machine_file *file)
 {
-    struct as_program program = {.rank_n = 3};
-    struct assay_error err = {0};
+    struct as_simulated_program program = {.rank_n = 3};
+    struct as_error err = {0};
     const int rc = as_machine_file_place(file, &program, &err);
     if (rc < 0)
         fuzz_check_error(rc, &err);
@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
 {
     struct as_machine_model model;
     struct as_machine_file file;
-    struct assay_error err = {0};
+    struct as_error err = {0};
     char *copy = malloc(size_b + 1); /* of its very size: what is read beyond it is noticed */
     FUZZ_CHECK(copy);
     if (size_b)

@@ -13,45 +13,44 @@
 #include "scratch.h"
 
 struct taken {
-    struct assay_recorder *recorder;
+    struct as_recorder *recorder;
     uint64_t records, samples;
 };
 
 /* Files that records name are those of this machine: never opened. */
-static void move_path(struct assay_sample_record *record, char *path, size_t path_b)
+static void move_path(struct as_sample_record *record, char *path, size_t path_b)
 {
-    if (record->kind != ASSAY_SAMPLE_MAP || !record->text || record->text[0] == '[')
+    if (record->kind != AS_SAMPLE_MAP || !record->text || record->text[0] == '[')
         return;
     snprintf(path, path_b, "/nowhere/%.4000s", record->text);
     record->text = path;
 }
 
-static int take(void *context, const struct assay_sample_record *record, struct assay_error *err)
+static int take(void *context, const struct as_sample_record *record, struct as_error *err)
 {
     struct taken *taken = context;
-    struct assay_sample_record copy = *record;
+    struct as_sample_record copy = *record;
     char path[4096];
-    FUZZ_CHECK(record->kind <= ASSAY_SAMPLE_THROTTLE);
+    FUZZ_CHECK(record->kind <= AS_SAMPLE_THROTTLE);
     FUZZ_CHECK(record->build_id_b <= sizeof record->build_id);
-    FUZZ_CHECK((record->kind != ASSAY_SAMPLE_MAP && record->kind != ASSAY_SAMPLE_COMM) ||
-               record->text);
+    FUZZ_CHECK((record->kind != AS_SAMPLE_MAP && record->kind != AS_SAMPLE_COMM) || record->text);
     FUZZ_CHECK((uintptr_t)record->chain % 8 == 0 && (uintptr_t)record->calls % 8 == 0);
     fuzz_touch_string(record->text);
     fuzz_touch(record->chain, 8 * record->chain_n);
     fuzz_touch(record->calls, record->calls ? 24 * record->call_n : 0);
     fuzz_touch(record->stack, record->stack_b);
-    fuzz_touch(record->regs, record->regs ? 8 * ASSAY_UNWIND_REGISTERS : 0);
+    fuzz_touch(record->regs, record->regs ? 8 * AS_UNWIND_REGISTERS : 0);
     taken->records++;
-    taken->samples += record->kind == ASSAY_SAMPLE_SAMPLE;
+    taken->samples += record->kind == AS_SAMPLE_SAMPLE;
     move_path(&copy, path, sizeof path);
-    return taken->recorder ? assay_recorder_add(taken->recorder, &copy, err) : 0;
+    return taken->recorder ? as_recorder_add(taken->recorder, &copy, err) : 0;
 }
 
-static void look_facts(const struct assay_perf_data *data)
+static void look_facts(const struct as_perf_data *data)
 {
-    const struct assay_perf_facts *facts = assay_perf_data_facts(data);
+    const struct as_perf_facts *facts = as_perf_data_facts(data);
     const char *text[] = {facts->host,   facts->os_release, facts->perf_version,
-                          facts->cpu_id, facts->cpu_model,  assay_perf_data_damage(data)};
+                          facts->cpu_id, facts->cpu_model,  as_perf_data_damage(data)};
     for (size_t i = 0; i < sizeof text / sizeof *text; i++)
         fuzz_touch_string(text[i]);
     for (size_t i = 0; facts->perf_argv && facts->perf_argv[i]; i++)
@@ -60,7 +59,7 @@ static void look_facts(const struct assay_perf_data *data)
         fuzz_touch_string(facts->argv[i]);
     for (size_t i = 0; i < facts->event_n; i++)
         fuzz_touch_string(facts->event[i].name);
-    FUZZ_CHECK(facts->event_n > 0 && facts->stacks <= ASSAY_STACKS_LBR);
+    FUZZ_CHECK(facts->event_n > 0 && facts->stacks <= AS_STACKS_LBR);
     FUZZ_CHECK(facts->first_ns <= facts->last_ns);
     FUZZ_CHECK(facts->last_ns <= INT64_MAX && facts->memory_b <= INT64_MAX);
     int64_t since_1970;
@@ -68,32 +67,32 @@ static void look_facts(const struct assay_perf_data *data)
         !__builtin_add_overflow((int64_t)facts->last_ns, facts->clock_offset_ns, &since_1970));
     FUZZ_CHECK(
         !__builtin_add_overflow((int64_t)facts->first_ns, facts->clock_offset_ns, &since_1970));
-    const struct assay_sample_choice *choice = assay_perf_data_choice(data);
-    FUZZ_CHECK(choice->imported && choice->rate_hz > 0 && choice->event < ASSAY_EVENTS);
+    const struct as_sample_choice *choice = as_perf_data_choice(data);
+    FUZZ_CHECK(choice->imported && choice->rate_hz > 0 && choice->event < AS_EVENTS);
     fuzz_touch_string(choice->reason);
 }
 
 /* The stream that came of it: whole, and with as many samples. */
 static void read_back(const char *path, uint64_t samples)
 {
-    struct assay_stream *stream;
-    struct assay_stream_record record;
-    struct assay_error err = {0};
+    struct as_stream *stream;
+    struct as_stream_record record;
+    struct as_error err = {0};
     uint64_t n = 0;
-    FUZZ_CHECK(assay_stream_open(path, &stream, &err) == 0);
-    while (assay_stream_next(stream, &record, &err) == 1)
-        n += record.kind == ASSAY_STREAM_SAMPLE;
-    FUZZ_CHECK(!assay_stream_truncated(stream) && n == samples);
-    assay_stream_close(&stream);
+    FUZZ_CHECK(as_stream_open(path, &stream, &err) == 0);
+    while (as_stream_next(stream, &record, &err) == 1)
+        n += record.kind == AS_STREAM_SAMPLE;
+    FUZZ_CHECK(!as_stream_truncated(stream) && n == samples);
+    as_stream_close(&stream);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
 {
-    struct assay_perf_data *data;
-    struct assay_error err = {0};
+    struct as_perf_data *data;
+    struct as_error err = {0};
     struct taken taken = {0};
     const bool record = size_b % 4 == 0;
-    int rc = assay_perf_data_open(scratch_write("perf.data", bytes, size_b), &data, &err);
+    int rc = as_perf_data_open(scratch_write("perf.data", bytes, size_b), &data, &err);
     if (rc < 0) {
         fuzz_check_error(rc, &err);
         return 0;
@@ -101,17 +100,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
     const char *stream = scratch_path("main.samples");
     look_facts(data);
     if (record)
-        FUZZ_CHECK(assay_recorder_new(stream, assay_perf_data_choice(data), 0, &taken.recorder,
-                                      &err) == 0);
-    rc = assay_perf_data_read(data, take, &taken, &err);
+        FUZZ_CHECK(as_recorder_new(stream, as_perf_data_choice(data), 0, &taken.recorder, &err) ==
+                   0);
+    rc = as_perf_data_read(data, take, &taken, &err);
     FUZZ_CHECK(rc == 0);
     look_facts(data);
-    FUZZ_CHECK(assay_perf_data_counts(data)->samples == taken.samples);
+    FUZZ_CHECK(as_perf_data_counts(data)->samples == taken.samples);
     if (record) {
-        FUZZ_CHECK(assay_recorder_finish(&taken.recorder, assay_perf_data_counts(data), &err) == 0);
+        FUZZ_CHECK(as_recorder_finish(&taken.recorder, as_perf_data_counts(data), &err) == 0);
         read_back(stream, taken.samples);
         unlink(stream);
     }
-    assay_perf_data_close(&data);
+    as_perf_data_close(&data);
     return 0;
 }

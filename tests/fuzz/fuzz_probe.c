@@ -13,7 +13,7 @@
 #include "patch/plan.h"
 #include "patch/probe_plan.h"
 
-static void check_actions(const struct as_mil_probe *probe, const struct assay_probe_facts *facts)
+static void check_actions(const struct as_mil_probe *probe, const struct as_probe_facts *facts)
 {
     FUZZ_CHECK(facts->records == probe->record.n && facts->calls == probe->call.n);
     as_vec_foreach (&probe->record, record) {
@@ -26,15 +26,15 @@ static void check_actions(const struct as_mil_probe *probe, const struct assay_p
         FUZZ_CHECK(*call->library && *call->function);
 }
 
-static void check_probes(const struct assay_probes *probes)
+static void check_probes(const struct as_probes *probes)
 {
-    FUZZ_CHECK(assay_probes_count(probes) > 0);
-    for (size_t i = 0; i < assay_probes_count(probes); i++) {
+    FUZZ_CHECK(as_probes_count(probes) > 0);
+    for (size_t i = 0; i < as_probes_count(probes); i++) {
         const struct as_mil_probe *probe = &probes->probe.at[i];
-        struct assay_probe_facts facts;
-        assay_probes_get(probes, i, &facts);
+        struct as_probe_facts facts;
+        as_probes_get(probes, i, &facts);
         FUZZ_CHECK(facts.name[0] && facts.line && facts.actions);
-        FUZZ_CHECK(facts.event < ASSAY_PROBE_EVENTS && *assay_probe_event_words(facts.event));
+        FUZZ_CHECK(facts.event < AS_PROBE_EVENTS && *as_probe_event_words(facts.event));
         as_vec_foreach (&probe->filter, filter) {
             FUZZ_CHECK(filter->subject < AS_PROBE_SUBJECTS && filter->levels < 16);
             FUZZ_CHECK(filter->low <= filter->high);
@@ -47,18 +47,18 @@ static void check_probes(const struct assay_probes *probes)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
 {
-    struct assay_probes *probes;
-    struct assay_error err = {0};
+    struct as_probes *probes;
+    struct as_error err = {0};
     char *copy = malloc(size_b + 1); /* of its very size: what is read beyond it is noticed */
     FUZZ_CHECK(copy);
     if (size_b)
         memcpy(copy, bytes, size_b);
-    if (assay_probes_parse(copy, size_b, "input", &probes, &err) == 0) {
+    if (as_probes_parse(copy, size_b, "input", &probes, &err) == 0) {
         check_probes(probes);
-        assay_probes_free(&probes);
+        as_probes_free(&probes);
     } else {
         FUZZ_CHECK(!probes);
-        FUZZ_CHECK(err.code == ASSAY_ERR_NOMEM || strncmp(err.text, "input:", 6) == 0);
+        FUZZ_CHECK(err.code == AS_ERR_NOMEM || strncmp(err.text, "input:", 6) == 0);
     }
     free(copy);
     return 0;

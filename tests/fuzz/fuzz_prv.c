@@ -60,7 +60,7 @@ static void compare_readers(const uint8_t *bytes, size_t size_b)
     struct as_str with_cr = {0};
     struct as_prv_file *quick = NULL, *other = NULL;
     const struct as_prv_line_read *a, *b;
-    struct assay_error err = {0};
+    struct as_error err = {0};
     if (memchr(bytes, '\r', size_b))
         return;
     for (size_t i = 0; i < size_b; i++)
@@ -91,7 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
     const char *pcf = behind_mark(bytes, size_b);
     const size_t prv_b = pcf ? (size_t)(pcf - (const char *)bytes) - 5 : size_b;
     char path[512], directory[512];
-    struct assay_error err = {0};
+    struct as_error err = {0};
     struct as_import_counts counts;
     struct as_trace trace;
     struct as_analysis analysis;

@@ -12,10 +12,10 @@
 
 #include "quality/remarks.h"
 
-static void check_remarks(const struct assay_remarks *remarks)
+static void check_remarks(const struct as_remarks *remarks)
 {
     for (size_t i = 0; i < remarks->n; i++) {
-        const struct assay_remark *at = &remarks->at[i];
+        const struct as_remark *at = &remarks->at[i];
         size_t found;
 
         fuzz_touch_string(at->file);
@@ -26,9 +26,9 @@ static void check_remarks(const struct assay_remarks *remarks)
             FUZZ_CHECK((unsigned char)*c >= ' ' && *c != 0x7f);
         if (!*at->file)
             continue;
-        found = assay_remarks_find(remarks, at->file, at->line, at->line, i);
+        found = as_remarks_find(remarks, at->file, at->line, at->line, i);
         FUZZ_CHECK(found == i);
-        FUZZ_CHECK(assay_remarks_find(remarks, at->file, at->line, at->line, 0) <= i);
+        FUZZ_CHECK(as_remarks_find(remarks, at->file, at->line, at->line, 0) <= i);
     }
 }
 
@@ -48,21 +48,21 @@ static uint8_t *packed(const uint8_t *bytes, size_t size_b, size_t *out_b)
 
 static void read_twice(const uint8_t *bytes, size_t size_b)
 {
-    struct assay_remarks *remarks;
-    struct assay_error err = {0};
+    struct as_remarks *remarks;
+    struct as_error err = {0};
     int rc;
 
-    FUZZ_CHECK(assay_remarks_new(&remarks, &err) == 0);
-    rc = assay_remarks_parse(remarks, bytes, size_b, "input", &err);
+    FUZZ_CHECK(as_remarks_new(&remarks, &err) == 0);
+    rc = as_remarks_parse(remarks, bytes, size_b, "input", &err);
     if (rc < 0)
         fuzz_check_error(rc, &err);
     FUZZ_CHECK(rc == 0 || remarks->n == 0);
     check_remarks(remarks);
     const size_t n = remarks->n;
     /* The same again adds nothing. */
-    FUZZ_CHECK(assay_remarks_parse(remarks, bytes, size_b, "input", &err) == rc);
+    FUZZ_CHECK(as_remarks_parse(remarks, bytes, size_b, "input", &err) == rc);
     FUZZ_CHECK(remarks->n == n);
-    assay_remarks_free(&remarks);
+    as_remarks_free(&remarks);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)

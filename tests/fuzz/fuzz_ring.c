@@ -72,38 +72,38 @@ static bool put_ring(struct fuzz_input *in, unsigned number, bool *pump)
     return true;
 }
 
-static int take(void *context, const struct assay_sample_record *record, struct assay_error *err)
+static int take(void *context, const struct as_sample_record *record, struct as_error *err)
 {
     uint64_t *records = context;
     (void)err;
     (*records)++;
-    FUZZ_CHECK(record->kind <= ASSAY_SAMPLE_END);
-    FUZZ_CHECK(record->kind != ASSAY_SAMPLE_MAP || (record->text && record->size_b > 0));
-    FUZZ_CHECK(record->kind != ASSAY_SAMPLE_COMM ||
+    FUZZ_CHECK(record->kind <= AS_SAMPLE_END);
+    FUZZ_CHECK(record->kind != AS_SAMPLE_MAP || (record->text && record->size_b > 0));
+    FUZZ_CHECK(record->kind != AS_SAMPLE_COMM ||
                (record->text && strlen(record->text) <= AS_AGENT_NAME_B));
     fuzz_touch_string(record->text);
     fuzz_touch(record->chain, 8 * record->chain_n);
     fuzz_touch(record->stack, record->stack_b);
-    fuzz_touch(record->regs, record->regs ? 8 * ASSAY_UNWIND_REGISTERS : 0);
+    fuzz_touch(record->regs, record->regs ? 8 * AS_UNWIND_REGISTERS : 0);
     return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
 {
-    struct assay_timer_sampler *sampler = NULL;
-    struct assay_error err = {0};
+    struct as_timer_sampler *sampler = NULL;
+    struct as_error err = {0};
     struct fuzz_input in = {bytes, size_b};
     uint64_t records = 0;
     bool pump = false;
     setenv("ASSAY_AGENT_LIBRARY", "/proc/self/exe", 1); /* never loaded */
-    FUZZ_CHECK(assay_timer_sampler_open(scratch_directory(), NULL, NULL, &sampler, &err) == 0);
+    FUZZ_CHECK(as_timer_sampler_open(scratch_directory(), NULL, NULL, &sampler, &err) == 0);
     for (unsigned i = 1; i < 32 && put_ring(&in, i, &pump); i++)
         if (pump)
-            FUZZ_CHECK(assay_timer_sampler_pump(sampler, false, take, &records, &err) == 0);
-    FUZZ_CHECK(assay_timer_sampler_pump(sampler, true, take, &records, &err) == 0);
-    FUZZ_CHECK(assay_timer_sampler_pump(sampler, true, take, &records, &err) == 0);
-    FUZZ_CHECK(assay_timer_sampler_counts(sampler)->records == records);
-    assay_timer_sampler_close(&sampler);
+            FUZZ_CHECK(as_timer_sampler_pump(sampler, false, take, &records, &err) == 0);
+    FUZZ_CHECK(as_timer_sampler_pump(sampler, true, take, &records, &err) == 0);
+    FUZZ_CHECK(as_timer_sampler_pump(sampler, true, take, &records, &err) == 0);
+    FUZZ_CHECK(as_timer_sampler_counts(sampler)->records == records);
+    as_timer_sampler_close(&sampler);
     FUZZ_CHECK(rmdir(scratch_directory()) == 0); /* it was left empty */
     FUZZ_CHECK(mkdir(scratch_directory(), 0700) == 0);
     return 0;

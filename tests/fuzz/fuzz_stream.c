@@ -91,24 +91,24 @@ static uint8_t *wrap(const uint8_t *bytes, size_t size_b, size_t *out_b)
     return out;
 }
 
-static void look(const struct assay_stream *stream, const struct assay_stream_record *record)
+static void look(const struct as_stream *stream, const struct as_stream_record *record)
 {
     size_t threads, modules, nodes;
-    const struct assay_stream_node *node = assay_stream_nodes(stream, &nodes);
-    assay_stream_threads(stream, &threads);
-    assay_stream_modules(stream, &modules);
-    FUZZ_CHECK(record->kind <= ASSAY_STREAM_PROCESS);
-    if (record->kind == ASSAY_STREAM_INFO) {
+    const struct as_stream_node *node = as_stream_nodes(stream, &nodes);
+    as_stream_threads(stream, &threads);
+    as_stream_modules(stream, &modules);
+    FUZZ_CHECK(record->kind <= AS_STREAM_PROCESS);
+    if (record->kind == AS_STREAM_INFO) {
         fuzz_touch_string(record->text);
         fuzz_touch_string(record->value);
         return;
     }
     FUZZ_CHECK(record->thread < threads);
-    if (record->kind == ASSAY_STREAM_FORK)
+    if (record->kind == AS_STREAM_FORK)
         FUZZ_CHECK(record->parent < threads);
-    if (record->kind == ASSAY_STREAM_MAP)
+    if (record->kind == AS_STREAM_MAP)
         FUZZ_CHECK(record->module < modules);
-    if (record->kind == ASSAY_STREAM_SAMPLE) {
+    if (record->kind == AS_STREAM_SAMPLE) {
         FUZZ_CHECK(record->node < nodes);
         for (uint32_t at = record->node, steps = 0; at; at = node[at].parent, steps++)
             FUZZ_CHECK(node[at].parent < at && steps < nodes);
@@ -118,38 +118,38 @@ static void look(const struct assay_stream *stream, const struct assay_stream_re
 }
 
 /* A part holds what was asked for. */
-static void look_part(struct assay_stream *stream)
+static void look_part(struct as_stream *stream)
 {
-    const struct assay_stream_thread thread = {100, 101};
-    const struct assay_stream_choice part = {
+    const struct as_stream_thread thread = {100, 101};
+    const struct as_stream_choice part = {
         .from_ns = 1500, .to_ns = UINT64_C(1) << 39, .thread = &thread, .thread_n = 1};
-    struct assay_stream_record record;
-    struct assay_error err = {0};
+    struct as_stream_record record;
+    struct as_error err = {0};
     size_t n;
     int rc;
-    FUZZ_CHECK(assay_stream_choose(stream, &part, &err) == 0);
-    while ((rc = assay_stream_next(stream, &record, &err)) == 1) {
+    FUZZ_CHECK(as_stream_choose(stream, &part, &err) == 0);
+    while ((rc = as_stream_next(stream, &record, &err)) == 1) {
         look(stream, &record);
-        if (record.kind == ASSAY_STREAM_INFO)
+        if (record.kind == AS_STREAM_INFO)
             continue;
         FUZZ_CHECK(record.time_ns >= part.from_ns && record.time_ns < part.to_ns);
-        FUZZ_CHECK(assay_stream_threads(stream, &n)[record.thread].tid == thread.tid);
+        FUZZ_CHECK(as_stream_threads(stream, &n)[record.thread].tid == thread.tid);
     }
     FUZZ_CHECK(rc == 0);
 }
 
-static void look_tables(const struct assay_stream *stream)
+static void look_tables(const struct as_stream *stream)
 {
     size_t n, modules;
-    const struct assay_stream_module *module = assay_stream_modules(stream, &modules);
+    const struct as_stream_module *module = as_stream_modules(stream, &modules);
     for (size_t i = 0; i < modules; i++) {
-        FUZZ_CHECK(module[i].kind <= ASSAY_MODULE_UNKNOWN);
+        FUZZ_CHECK(module[i].kind <= AS_MODULE_UNKNOWN);
         FUZZ_CHECK(module[i].file.build_id_b <= sizeof module[i].file.build_id);
         FUZZ_CHECK(module[i].path);
         fuzz_touch_string(module[i].path);
         fuzz_touch_string(module[i].kept);
     }
-    const struct assay_stream_node *node = assay_stream_nodes(stream, &n);
+    const struct as_stream_node *node = as_stream_nodes(stream, &n);
     for (size_t i = 1; i < n; i++)
         FUZZ_CHECK(node[i].module < modules && node[i].parent < i);
 }
@@ -157,25 +157,25 @@ static void look_tables(const struct assay_stream *stream)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
 {
     const bool as_is = size_b >= 8 && memcmp(bytes, AS_STREAM_MAGIC, 8) == 0;
-    struct assay_stream *stream;
-    struct assay_stream_record record;
-    struct assay_error err = {0};
+    struct as_stream *stream;
+    struct as_stream_record record;
+    struct as_error err = {0};
     uint8_t *file = as_is ? NULL : wrap(bytes, size_b, &size_b);
-    int rc = assay_stream_open(scratch_write("main.samples", as_is ? bytes : file, size_b), &stream,
-                               &err);
+    int rc =
+        as_stream_open(scratch_write("main.samples", as_is ? bytes : file, size_b), &stream, &err);
     free(file);
     if (rc < 0) {
         fuzz_check_error(rc, &err);
         return 0;
     }
-    while ((rc = assay_stream_next(stream, &record, &err)) == 1)
+    while ((rc = as_stream_next(stream, &record, &err)) == 1)
         look(stream, &record);
     FUZZ_CHECK(rc == 0);
     look_part(stream);
-    FUZZ_CHECK(assay_stream_next(stream, &record, &err) == 0); /* stays at its end */
+    FUZZ_CHECK(as_stream_next(stream, &record, &err) == 0); /* stays at its end */
     look_tables(stream);
     uint64_t dropped;
-    fuzz_touch(assay_stream_counts(stream, &dropped), sizeof(struct assay_sample_counts));
-    assay_stream_close(&stream);
+    fuzz_touch(as_stream_counts(stream, &dropped), sizeof(struct as_sample_counts));
+    as_stream_close(&stream);
     return 0;
 }

@@ -75,7 +75,7 @@ static void evaluate_index(const struct as_timeline_index *index, const char *na
     struct as_configuration c = {0};
     struct as_evaluated trace;
     struct as_evaluator *evaluation;
-    struct assay_error err = {0};
+    struct as_error err = {0};
     unsigned pieces_n = 0;
     const struct as_evaluator_options options = {
         .to_ns = INT64_MAX, .on_piece = count_piece, .context = &pieces_n};
@@ -97,7 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
 {
     const char *path = scratch_write("x.index", bytes, size_b);
     struct as_timeline_index index;
-    struct assay_error err = {0};
+    struct as_error err = {0};
 
     if (as_timeline_index_open(path, NULL, &index, &err) < 0) {
         FUZZ_CHECK(*err.text);

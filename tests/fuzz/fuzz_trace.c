@@ -53,7 +53,7 @@ static void check_event(const struct as_trace_event *event, int64_t *latest_ns)
     FUZZ_CHECK(event->kind != AS_TRACE_SAMPLE || event->list_n <= AS_TRACE_STACK_N);
 }
 
-static void walk_stream(struct as_trace_stream *stream, struct assay_error *err)
+static void walk_stream(struct as_trace_stream *stream, struct as_error *err)
 {
     struct as_trace_event event;
     int64_t latest_ns = INT64_MIN, middle_ns = 0;
@@ -81,7 +81,7 @@ static void walk_stream(struct as_trace_stream *stream, struct assay_error *err)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
 {
     struct fuzz_input in = {bytes, size_b};
-    struct assay_error err = {0};
+    struct as_error err = {0};
     struct as_trace_stream *stream;
     struct as_trace trace;
     put_file(&in);

@@ -42,46 +42,46 @@ void fuzz_touch_string(const char *text)
         sink += strlen(text);
 }
 
-void fuzz_check_error(int code, const struct assay_error *err)
+void fuzz_check_error(int code, const struct as_error *err)
 {
     FUZZ_CHECK(code < 0);
     FUZZ_CHECK(err->code == code);
     FUZZ_CHECK(memchr(err->text, 0, sizeof err->text));
     FUZZ_CHECK(err->text[0] && !strchr(err->text, '\n'));
-    FUZZ_CHECK(strcmp(assay_error_summary(code), "unknown error") != 0);
+    FUZZ_CHECK(strcmp(as_error_summary(code), "unknown error") != 0);
 }
 
-static void walk_info(const struct assay_object *object)
+static void walk_info(const struct as_object *object)
 {
-    const struct assay_object_info *info = assay_object_info(object);
-    FUZZ_CHECK(info && info->type <= ASSAY_OBJECT_SHARED);
+    const struct as_object_info *info = as_object_info(object);
+    FUZZ_CHECK(info && info->type <= AS_OBJECT_SHARED);
     FUZZ_CHECK(info->build_id_b <= sizeof info->build_id);
     const char *text[] = {info->path,       info->interpreter, info->soname,  info->runpath,
                           info->debug_path, info->dwp_path,    info->dwz_path};
     for (size_t i = 0; i < sizeof text / sizeof text[0]; i++)
         fuzz_touch_string(text[i]);
-    FUZZ_CHECK(info->debug <= ASSAY_DEBUG_MISSING);
+    FUZZ_CHECK(info->debug <= AS_DEBUG_MISSING);
     FUZZ_CHECK(info->dwarf_version_min <= info->dwarf_version_max);
 
     const char *const *needed = NULL;
-    size_t n = assay_object_needed(object, &needed);
+    size_t n = as_object_needed(object, &needed);
     for (size_t i = 0; i < n; i++)
         fuzz_touch_string(needed[i]);
 }
 
-static void look_bytes(const struct assay_object *object, uint64_t address)
+static void look_bytes(const struct as_object *object, uint64_t address)
 {
     uint64_t size_b = UINT64_MAX;
-    const uint8_t *bytes = assay_object_bytes(object, address, &size_b);
+    const uint8_t *bytes = as_object_bytes(object, address, &size_b);
     FUZZ_CHECK(bytes ? size_b > 0 : size_b == 0);
     if (bytes)
         fuzz_touch(bytes, size_b);
 }
 
-static void walk_sections(const struct assay_object *object)
+static void walk_sections(const struct as_object *object)
 {
-    const struct assay_section *section = NULL;
-    size_t n = assay_object_sections(object, &section);
+    const struct as_section *section = NULL;
+    size_t n = as_object_sections(object, &section);
     for (size_t i = 0; i < n; i++) {
         FUZZ_CHECK(section[i].name);
         fuzz_touch_string(section[i].name);
@@ -92,89 +92,89 @@ static void walk_sections(const struct assay_object *object)
             look_bytes(object, section[i].address + section[i].size_b - 1);
         }
     }
-    const struct assay_segment *segment = NULL;
-    n = assay_object_segments(object, &segment);
+    const struct as_segment *segment = NULL;
+    n = as_object_segments(object, &segment);
     for (size_t i = 0; i < n && i < LOOKUPS; i++)
         look_bytes(object, segment[i].address);
     look_bytes(object, 0);
     look_bytes(object, UINT64_MAX);
     const uint64_t *init = NULL;
-    n = assay_object_init_functions(object, &init);
+    n = as_object_init_functions(object, &init);
     fuzz_touch(init, n * sizeof *init);
     for (size_t i = 0; i < n && i < LOOKUPS; i++)
         look_bytes(object, init[i]);
 }
 
-static void walk_symbols(const struct assay_object *object, size_t sections)
+static void walk_symbols(const struct as_object *object, size_t sections)
 {
-    const struct assay_symbol *symbol = NULL;
+    const struct as_symbol *symbol = NULL;
     char text[256];
-    size_t n = assay_object_symbols(object, &symbol);
+    size_t n = as_object_symbols(object, &symbol);
     for (size_t i = 0; i < n; i++) {
         FUZZ_CHECK(symbol[i].name);
         fuzz_touch_string(symbol[i].name);
-        FUZZ_CHECK(symbol[i].kind <= ASSAY_SYMBOL_OTHER && symbol[i].binding <= ASSAY_BIND_WEAK);
-        FUZZ_CHECK(symbol[i].section == ASSAY_NONE || symbol[i].section < sections);
+        FUZZ_CHECK(symbol[i].kind <= AS_SYMBOL_OTHER && symbol[i].binding <= AS_BIND_WEAK);
+        FUZZ_CHECK(symbol[i].section == AS_NONE || symbol[i].section < sections);
         FUZZ_CHECK(i == 0 || symbol[i - 1].address <= symbol[i].address);
         if (i < LOOKUPS)
-            assay_demangle(symbol[i].name, text, sizeof text);
+            as_demangle(symbol[i].name, text, sizeof text);
     }
-    struct assay_symbol_counts counts;
-    assay_object_symbol_counts(object, &counts);
+    struct as_symbol_counts counts;
+    as_object_symbol_counts(object, &counts);
     fuzz_touch(&counts, sizeof counts);
 
-    const struct assay_unwind_range *unwind = NULL;
-    size_t unwind_n = assay_object_unwind_ranges(object, &unwind);
+    const struct as_unwind_range *unwind = NULL;
+    size_t unwind_n = as_object_unwind_ranges(object, &unwind);
     for (size_t i = 0; i < unwind_n; i++) {
         FUZZ_CHECK(unwind[i].start <= unwind[i].end);
         FUZZ_CHECK(i == 0 || unwind[i - 1].start <= unwind[i].start);
     }
 }
 
-static void walk_functions(struct assay_object *object, bool with_source, size_t sections)
+static void walk_functions(struct as_object *object, bool with_source, size_t sections)
 {
-    struct assay_error err = {0};
-    const struct assay_function *function = NULL;
-    const struct assay_symbol *symbol = NULL;
-    size_t symbols = assay_object_symbols(object, &symbol), n = 0;
-    int code = assay_object_functions(object, with_source, &function, &n, &err);
+    struct as_error err = {0};
+    const struct as_function *function = NULL;
+    const struct as_symbol *symbol = NULL;
+    size_t symbols = as_object_symbols(object, &symbol), n = 0;
+    int code = as_object_functions(object, with_source, &function, &n, &err);
     if (code) {
         fuzz_check_error(code, &err);
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        const struct assay_function *f = &function[i];
+        const struct as_function *f = &function[i];
         FUZZ_CHECK(f->name);
         fuzz_touch_string(f->name);
         FUZZ_CHECK(f->start <= f->end);
         FUZZ_CHECK(i == 0 || f[-1].start < f->start);
-        FUZZ_CHECK(f->section == ASSAY_NONE || f->section < sections);
-        FUZZ_CHECK(f->symbol == ASSAY_NONE || f->symbol < symbols);
-        FUZZ_CHECK(f->origin <= ASSAY_FUNCTION_ENTRY);
+        FUZZ_CHECK(f->section == AS_NONE || f->section < sections);
+        FUZZ_CHECK(f->symbol == AS_NONE || f->symbol < symbols);
+        FUZZ_CHECK(f->origin <= AS_FUNCTION_ENTRY);
         if (i < LOOKUPS)
             look_bytes(object, f->start);
     }
 }
 
-void fuzz_walk_elf(struct assay_object *object)
+void fuzz_walk_elf(struct as_object *object)
 {
-    const struct assay_section *section = NULL;
-    size_t sections = assay_object_sections(object, &section);
+    const struct as_section *section = NULL;
+    size_t sections = as_object_sections(object, &section);
     walk_info(object);
     walk_sections(object);
     walk_symbols(object, sections);
     walk_functions(object, false, sections);
 }
 
-static void walk_units(const struct assay_debug *debug)
+static void walk_units(const struct as_debug *debug)
 {
     for (size_t i = 0; i < debug->unit_n; i++) {
-        const struct assay_unit *unit = &debug->unit[i];
+        const struct as_unit *unit = &debug->unit[i];
         const char *text[] = {unit->name,  unit->comp_dir, unit->producer, unit->compiler_version,
                               unit->flags, unit->language, unit->standard};
         for (size_t k = 0; k < sizeof text / sizeof text[0]; k++)
             fuzz_touch_string(text[k]);
-        FUZZ_CHECK(unit->compiler <= ASSAY_COMPILER_OTHER);
+        FUZZ_CHECK(unit->compiler <= AS_COMPILER_OTHER);
     }
     for (size_t i = 0; i < debug->file_n; i++) {
         FUZZ_CHECK(debug->file[i]);
@@ -182,33 +182,33 @@ static void walk_units(const struct assay_debug *debug)
     }
 }
 
-static void check_file(const struct assay_debug *debug, uint32_t file)
+static void check_file(const struct as_debug *debug, uint32_t file)
 {
-    FUZZ_CHECK(file == ASSAY_NONE || file < debug->file_n);
+    FUZZ_CHECK(file == AS_NONE || file < debug->file_n);
 }
 
-static void walk_lines(const struct assay_debug *debug)
+static void walk_lines(const struct as_debug *debug)
 {
     for (size_t i = 0; i < debug->line_n; i++) {
         check_file(debug, debug->line[i].file);
         FUZZ_CHECK(i == 0 || debug->line[i - 1].address <= debug->line[i].address);
     }
     for (size_t i = 0; i < debug->line_n && i < LOOKUPS; i++) {
-        const struct assay_line *row = assay_debug_line_at(debug, debug->line[i].address);
+        const struct as_line *row = as_debug_line_at(debug, debug->line[i].address);
         FUZZ_CHECK(!row || (row >= debug->line && row < debug->line + debug->line_n));
         FUZZ_CHECK(!row || row->address <= debug->line[i].address);
     }
-    assay_debug_line_at(debug, 0);
-    assay_debug_line_at(debug, UINT64_MAX);
+    as_debug_line_at(debug, 0);
+    as_debug_line_at(debug, UINT64_MAX);
 }
 
-static void walk_inlines(const struct assay_object *object, const struct assay_debug *debug)
+static void walk_inlines(const struct as_object *object, const struct as_debug *debug)
 {
     for (size_t i = 0; i < debug->inline_n; i++) {
-        const struct assay_inline *in = &debug->inlines[i];
+        const struct as_inline *in = &debug->inlines[i];
         fuzz_touch_string(in->name);
-        FUZZ_CHECK(in->parent == ASSAY_NONE || in->parent < i);
-        FUZZ_CHECK(in->unit == ASSAY_NONE || in->unit < debug->unit_n);
+        FUZZ_CHECK(in->parent == AS_NONE || in->parent < i);
+        FUZZ_CHECK(in->unit == AS_NONE || in->unit < debug->unit_n);
         check_file(debug, in->decl_file);
         check_file(debug, in->call_file);
         FUZZ_CHECK((uint64_t)in->first_range + in->ranges <= debug->range_n || in->ranges == 0);
@@ -216,22 +216,22 @@ static void walk_inlines(const struct assay_object *object, const struct assay_d
             FUZZ_CHECK(debug->range[in->first_range + r].owner == i);
     }
     for (size_t i = 0; i < debug->range_n; i++) {
-        const struct assay_range *range = &debug->range[i];
+        const struct as_range *range = &debug->range[i];
         FUZZ_CHECK(range->owner < debug->inline_n && range->start <= range->end);
         if (i >= LOOKUPS)
             continue;
-        uint32_t found = assay_debug_inline_at(object, range->start);
-        FUZZ_CHECK(found == ASSAY_NONE || found < debug->inline_n);
+        uint32_t found = as_debug_inline_at(object, range->start);
+        FUZZ_CHECK(found == AS_NONE || found < debug->inline_n);
     }
-    assay_debug_inline_at(object, 0);
-    assay_debug_inline_at(object, UINT64_MAX);
+    as_debug_inline_at(object, 0);
+    as_debug_inline_at(object, UINT64_MAX);
 }
 
 /* Follows the variables of the first functions to their types and members. */
-static void walk_variables(struct assay_object *object, const struct assay_debug *debug)
+static void walk_variables(struct as_object *object, const struct as_debug *debug)
 {
     for (size_t i = 0; i < debug->inline_n && i < 4; i++) {
-        const struct assay_range *range = &debug->range[debug->inlines[i].first_range];
+        const struct as_range *range = &debug->range[debug->inlines[i].first_range];
         struct as_data_variables v;
         if (as_object_variables(object, range->start, range->end, &v, NULL) < 0)
             continue;
@@ -249,13 +249,13 @@ static void walk_variables(struct assay_object *object, const struct assay_debug
     }
 }
 
-void fuzz_walk_debug(struct assay_object *object)
+void fuzz_walk_debug(struct as_object *object)
 {
-    struct assay_error err = {0};
-    struct assay_debug debug = {0};
-    const struct assay_section *section = NULL;
+    struct as_error err = {0};
+    struct as_debug debug = {0};
+    const struct as_section *section = NULL;
     size_t damaged = 0;
-    int code = assay_object_debug(object, ASSAY_DEBUG_ALL, 1, &debug, &damaged, &err);
+    int code = as_object_debug(object, AS_DEBUG_ALL, 1, &debug, &damaged, &err);
     if (code) {
         fuzz_check_error(code, &err);
         return;
@@ -264,5 +264,5 @@ void fuzz_walk_debug(struct assay_object *object)
     walk_lines(&debug);
     walk_inlines(object, &debug);
     walk_variables(object, &debug);
-    walk_functions(object, true, assay_object_sections(object, &section));
+    walk_functions(object, true, as_object_sections(object, &section));
 }

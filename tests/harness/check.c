@@ -31,9 +31,9 @@ struct range {
 
 struct check {
     const struct hx_case *c;
-    const struct assay_form *form;
-    struct assay_effects claim, claim_raw;
-    struct assay_memory memory[2];
+    const struct as_form *form;
+    struct as_effects claim, claim_raw;
+    struct as_memory memory[2];
     int memory_n;
     hx_finding_fn *finding;
     void *context;
@@ -42,13 +42,13 @@ struct check {
     uint8_t mem_a[HX_MEM_B], mem_b[HX_MEM_B], mem_out[HX_MEM_B], mem_in[HX_MEM_B];
     struct range range[2];
     /* Seen so far. */
-    struct assay_regset written, read, survived, reported;
-    struct assay_regset top_seen, top_not_zero;
+    struct as_regset written, read, survived, reported;
+    struct as_regset top_seen, top_not_zero;
     uint8_t flags_written, flags_read, flags_reported;
     bool mem_read[2], mem_written[2], mem_edge[2], mem_reported;
 };
 
-static void set_add(struct assay_regset *s, unsigned reg)
+static void set_add(struct as_regset *s, unsigned reg)
 {
     s->word[reg >> 6] |= UINT64_C(1) << (reg & 63);
 }
@@ -66,7 +66,7 @@ __attribute__((format(printf, 3, 4))) static void report(struct check *k, enum h
 
 static const char *reg_text(unsigned reg)
 {
-    return assay_reg_name(reg, reg < 16 ? 8 : reg < 48 ? 64 : 0);
+    return as_reg_name(reg, reg < 16 ? 8 : reg < 48 ? 64 : 0);
 }
 
 /* ---- Views ---- */
@@ -74,39 +74,37 @@ static const char *reg_text(unsigned reg)
 /* The bytes of a register within a state; 0 when it is not in view. */
 static size_t view(const struct hx_state *s, unsigned reg, const uint8_t **at)
 {
-    if (reg < ASSAY_REG_VEC) {
+    if (reg < AS_REG_VEC) {
         *at = (const uint8_t *)&s->gpr[reg];
         return 8;
     }
-    if (reg < ASSAY_REG_MASK) {
-        *at = s->vec[reg - ASSAY_REG_VEC];
-        return reg - ASSAY_REG_VEC < hx_vector_n() ? hx_vector_b() : 0;
+    if (reg < AS_REG_MASK) {
+        *at = s->vec[reg - AS_REG_VEC];
+        return reg - AS_REG_VEC < hx_vector_n() ? hx_vector_b() : 0;
     }
-    if (reg < ASSAY_REG_X87) {
-        *at = (const uint8_t *)&s->mask[reg - ASSAY_REG_MASK];
+    if (reg < AS_REG_X87) {
+        *at = (const uint8_t *)&s->mask[reg - AS_REG_MASK];
         return hx_vector_level() == HX_LEVEL_AVX512 ? 8 : 0;
     }
-    if (reg < ASSAY_REG_TILE) {
-        *at = s->fx + HX_FX_ST + 16 * (reg - ASSAY_REG_X87);
+    if (reg < AS_REG_TILE) {
+        *at = s->fx + HX_FX_ST + 16 * (reg - AS_REG_X87);
         return 10;
     }
-    *at = s->fx + (reg == ASSAY_REG_MXCSR   ? HX_FX_MXCSR
-                   : reg == ASSAY_REG_X87CW ? HX_FX_CW
-                                            : HX_FX_SW);
-    return reg == ASSAY_REG_MXCSR ? 4 : reg == ASSAY_REG_X87CW ? 2 : reg == ASSAY_REG_X87SW ? 3 : 0;
+    *at = s->fx + (reg == AS_REG_MXCSR ? HX_FX_MXCSR : reg == AS_REG_X87CW ? HX_FX_CW : HX_FX_SW);
+    return reg == AS_REG_MXCSR ? 4 : reg == AS_REG_X87CW ? 2 : reg == AS_REG_X87SW ? 3 : 0;
 }
 
 static void take(struct hx_state *to, const struct hx_state *from, unsigned reg)
 {
     const uint8_t *p, *q;
     const size_t n = view(from, reg, &p);
-    if (n && reg != ASSAY_REG_X87SW && view(to, reg, &q))
+    if (n && reg != AS_REG_X87SW && view(to, reg, &q))
         memcpy((uint8_t *)to + (q - (const uint8_t *)to), p, n);
 }
 
 static bool is_legacy(const struct check *k)
 {
-    return !(k->form->traits & ASSAY_TRAIT_VEX);
+    return !(k->form->traits & AS_TRAIT_VEX);
 }
 
 /* ---- Runs ---- */
@@ -117,9 +115,9 @@ static enum hx_outcome run(const struct hx_state *in, const uint8_t *memory, str
     return hx_run(in, out);
 }
 
-static void once(struct check *k, struct assay_regset *done, unsigned reg, const char *fmt)
+static void once(struct check *k, struct as_regset *done, unsigned reg, const char *fmt)
 {
-    if (assay_regset_has(*done, reg))
+    if (as_regset_has(*done, reg))
         return;
     set_add(done, reg);
     char text[128];
@@ -142,15 +140,15 @@ static bool differs_reg(struct check *k, unsigned reg)
     view(&k->run_out, reg, &ob);
     if (!memcmp(oa, ob, n))
         return false;
-    const bool vector = reg >= ASSAY_REG_VEC && reg < ASSAY_REG_MASK;
+    const bool vector = reg >= AS_REG_VEC && reg < AS_REG_MASK;
     bool differs = false;
     for (size_t i = 0; i < n; i++) {
-        if (oa[i] == ob[i] || (reg == ASSAY_REG_MXCSR && !i && !((oa[0] ^ ob[0]) & 0xc0)))
+        if (oa[i] == ob[i] || (reg == AS_REG_MXCSR && !i && !((oa[0] ^ ob[0]) & 0xc0)))
             continue; /* sticky flags: see check_written */
         if (oa[i] == ia[i] && ob[i] == ib[i]) {
-            if (!(vector && i >= 16 && is_legacy(k)) && reg < ASSAY_REG_X87)
+            if (!(vector && i >= 16 && is_legacy(k)) && reg < AS_REG_X87)
                 set_add(&k->survived, reg);
-        } else if (reg != ASSAY_REG_X87SW || i < 2) {
+        } else if (reg != AS_REG_X87SW || i < 2) {
             differs = true;
         }
     }
@@ -160,9 +158,9 @@ static bool differs_reg(struct check *k, unsigned reg)
 static bool differs(struct check *k)
 {
     bool any = k->out.taken != k->run_out.taken;
-    for (unsigned reg = 0; reg < ASSAY_REG_TILE; reg++)
+    for (unsigned reg = 0; reg < AS_REG_TILE; reg++)
         any |= differs_reg(k, reg);
-    for (unsigned reg = ASSAY_REG_MXCSR; reg <= ASSAY_REG_X87SW; reg++)
+    for (unsigned reg = AS_REG_MXCSR; reg <= AS_REG_X87SW; reg++)
         any |= differs_reg(k, reg);
     for (unsigned f = 0; f < FLAG_N; f++) {
         const uint64_t bit = flag_bit[f], oa = k->out.flags & bit, ob = k->run_out.flags & bit;
@@ -198,10 +196,10 @@ static unsigned written_width(const struct check *k, unsigned reg)
 {
     unsigned widest = 0;
     for (unsigned i = 0; i < k->form->operands; i++) {
-        const struct assay_operand *o = &k->form->operand[i];
-        if (o->kind != ASSAY_OPERAND_REG || o->slot > 3)
+        const struct as_operand *o = &k->form->operand[i];
+        if (o->kind != AS_OPERAND_REG || o->slot > 3)
             continue;
-        if (k->c->insn.reg[o->slot] == reg && o->access & ASSAY_ACCESS_WRITE)
+        if (k->c->insn.reg[o->slot] == reg && o->access & AS_ACCESS_WRITE)
             return o->width_b;
         if (o->width_b > widest)
             widest = o->width_b;
@@ -214,8 +212,8 @@ static void note_top(struct check *k, unsigned reg, const uint8_t *in, const uin
 {
     size_t width = written_width(k, reg);
     const bool general = reg < 16;
-    if (reg >= ASSAY_REG_MASK || (general && width != 4))
-        width = general && assay_regset_has(k->claim.cleared, reg) ? 4 : n;
+    if (reg >= AS_REG_MASK || (general && width != 4))
+        width = general && as_regset_has(k->claim.cleared, reg) ? 4 : n;
     if (!general && width < 16)
         width = 16;
     bool was = false, is = false;
@@ -231,21 +229,21 @@ static void note_top(struct check *k, unsigned reg, const uint8_t *in, const uin
 
 static void check_written(struct check *k)
 {
-    for (unsigned reg = 0; reg < ASSAY_REG_COUNT; reg++) {
+    for (unsigned reg = 0; reg < AS_REG_COUNT; reg++) {
         const uint8_t *in, *out;
         const size_t n = view(&k->a, reg, &in);
         if (!n)
             continue;
         view(&k->out, reg, &out);
-        if (assay_regset_has(k->claim.written, reg))
+        if (as_regset_has(k->claim.written, reg))
             note_top(k, reg, in, out, n);
-        if (!memcmp(in, out, n) || (reg == ASSAY_REG_MXCSR && !((in[0] ^ out[0]) & 0xc0) &&
+        if (!memcmp(in, out, n) || (reg == AS_REG_MXCSR && !((in[0] ^ out[0]) & 0xc0) &&
                                     in[1] == out[1])) /* all but the sticky flags the same */
             continue;
         set_add(&k->written, reg);
-        if (!assay_regset_has(k->claim.written, reg))
+        if (!as_regset_has(k->claim.written, reg))
             once(k, &k->reported, reg, "writes %s, not claimed");
-        if (reg >= ASSAY_REG_VEC && reg < ASSAY_REG_MASK && is_legacy(k) && n > 16 &&
+        if (reg >= AS_REG_VEC && reg < AS_REG_MASK && is_legacy(k) && n > 16 &&
             memcmp(in + 16, out + 16, n - 16) != 0)
             once(k, &k->reported, reg, "legacy encoding touches %s above bit 127");
     }
@@ -265,17 +263,16 @@ static void check_written(struct check *k)
 /* bt [rbx], rbx: the bit offset cannot be kept within the operand. */
 static bool is_far_bit(const struct check *k)
 {
-    const struct assay_insn *insn = &k->c->insn;
-    return k->form->insn_class == ASSAY_CLASS_BIT && k->form->mnemonic[1] == 't' &&
-           insn->bits & ASSAY_INSN_MEM &&
-           (insn->reg[0] == insn->base || insn->reg[0] == insn->index);
+    const struct as_insn *insn = &k->c->insn;
+    return k->form->insn_class == AS_CLASS_BIT && k->form->mnemonic[1] == 't' &&
+           insn->bits & AS_INSN_MEM && (insn->reg[0] == insn->base || insn->reg[0] == insn->index);
 }
 
 static void locate(struct check *k)
 {
     k->ranges_known = true;
     for (int i = 0; i < k->memory_n; i++) {
-        const struct assay_memory *m = &k->memory[i];
+        const struct as_memory *m = &k->memory[i];
         struct range *r = &k->range[i];
         *r = (struct range){.access = m->access};
         uint64_t at = (uint64_t)m->disp;
@@ -284,8 +281,8 @@ static void locate(struct check *k)
         if (m->index < 16)
             at += k->a.gpr[m->index] * m->scale;
         at -= (uintptr_t)hx_memory();
-        r->known = m->width_b && !(k->form->traits & ASSAY_TRAIT_REP) && !is_far_bit(k) &&
-                   (m->index >= 16) <= (m->index == ASSAY_REG_NONE) && at < HX_MEM_B &&
+        r->known = m->width_b && !(k->form->traits & AS_TRAIT_REP) && !is_far_bit(k) &&
+                   (m->index >= 16) <= (m->index == AS_REG_NONE) && at < HX_MEM_B &&
                    at + m->width_b <= HX_MEM_B;
         r->start = (size_t)at;
         r->end = r->start + m->width_b;
@@ -305,7 +302,7 @@ static void check_memory_written(struct check *k)
 {
     bool any = false;
     for (int i = 0; i < k->memory_n; i++)
-        any |= (k->memory[i].access & ASSAY_ACCESS_WRITE) != 0;
+        any |= (k->memory[i].access & AS_ACCESS_WRITE) != 0;
     for (size_t at = 0; at < HX_MEM_B; at++) {
         if (k->mem_a[at] == k->mem_out[at])
             continue;
@@ -313,7 +310,7 @@ static void check_memory_written(struct check *k)
             const struct range *r = &k->range[i];
             k->mem_written[i] |= !r->known || (at >= r->start && at < r->end);
         }
-        if (k->mem_reported || (any && !k->ranges_known) || in_ranges(k, at, ASSAY_ACCESS_WRITE))
+        if (k->mem_reported || (any && !k->ranges_known) || in_ranges(k, at, AS_ACCESS_WRITE))
             continue;
         k->mem_reported = true;
         report(k, HX_WRONG, "writes memory at offset %ld from its first operand, not claimed",
@@ -340,7 +337,7 @@ static void check_memory_read(struct check *k)
 {
     for (int i = 0; i < k->memory_n; i++) {
         const struct range *r = &k->range[i];
-        if (!(r->access & ASSAY_ACCESS_READ))
+        if (!(r->access & AS_ACCESS_READ))
             continue;
         if (!r->known || is_image(k)) {
             if (!k->mem_read[i]) {
@@ -358,7 +355,7 @@ static void check_memory_read(struct check *k)
     memcpy(&k->run_in, &k->a, sizeof k->a);
     memcpy(k->mem_in, k->mem_b, HX_MEM_B);
     for (int i = 0; i < k->memory_n; i++)
-        if (k->range[i].access & ASSAY_ACCESS_READ)
+        if (k->range[i].access & AS_ACCESS_READ)
             memcpy(k->mem_in + k->range[i].start, k->mem_a + k->range[i].start,
                    k->range[i].end - k->range[i].start);
     if (!matters(k))
@@ -379,10 +376,10 @@ static void restart(struct check *k)
  */
 static bool edge_applies(const struct check *k, int i)
 {
-    const struct assay_memory *m = &k->memory[i];
+    const struct as_memory *m = &k->memory[i];
     const bool shared = k->memory_n == 2 && k->memory[0].base == k->memory[1].base;
     return k->range[i].known && m->base < 16 && m->base != m->index && !shared &&
-           m->access & (ASSAY_ACCESS_READ | ASSAY_ACCESS_WRITE) && !k->writes_only;
+           m->access & (AS_ACCESS_READ | AS_ACCESS_WRITE) && !k->writes_only;
 }
 
 static void check_edges(struct check *k)
@@ -407,9 +404,9 @@ static void check_edges(struct check *k)
 static void name_culprits(struct check *k)
 {
     bool named = false;
-    for (unsigned reg = 0; reg < ASSAY_REG_X87SW; reg++) {
+    for (unsigned reg = 0; reg < AS_REG_X87SW; reg++) {
         const uint8_t *p;
-        if (assay_regset_has(k->claim.read, reg) || !view(&k->a, reg, &p))
+        if (as_regset_has(k->claim.read, reg) || !view(&k->a, reg, &p))
             continue;
         restart(k);
         take(&k->run_in, &k->b, reg);
@@ -437,32 +434,31 @@ static void name_culprits(struct check *k)
 static void check_unclaimed_reads(struct check *k)
 {
     restart(k);
-    for (unsigned reg = 0; reg < ASSAY_REG_X87SW; reg++)
-        if (!assay_regset_has(k->claim.read, reg))
+    for (unsigned reg = 0; reg < AS_REG_X87SW; reg++)
+        if (!as_regset_has(k->claim.read, reg))
             take(&k->run_in, &k->b, reg);
     for (unsigned f = 0; f < FLAG_N; f++)
         if (!(k->claim.flags_read >> f & 1))
             k->run_in.flags ^= flag_bit[f];
     if (matters(k))
         name_culprits(k);
-    for (unsigned reg = 0; reg < ASSAY_REG_X87; reg++)
-        if (assay_regset_has(k->survived, reg) && assay_regset_has(k->claim.written, reg) &&
-            !assay_regset_has(k->claim.read, reg))
+    for (unsigned reg = 0; reg < AS_REG_X87; reg++)
+        if (as_regset_has(k->survived, reg) && as_regset_has(k->claim.written, reg) &&
+            !as_regset_has(k->claim.read, reg))
             once(k, &k->reported, reg, "keeps part of %s, not claimed as read");
 }
 
 static void check_claimed_reads(struct check *k)
 {
-    for (unsigned reg = 0; reg < ASSAY_REG_X87SW; reg++) {
-        const bool want_read =
-            assay_regset_has(k->claim.read, reg) && !assay_regset_has(k->read, reg);
+    for (unsigned reg = 0; reg < AS_REG_X87SW; reg++) {
+        const bool want_read = as_regset_has(k->claim.read, reg) && !as_regset_has(k->read, reg);
         const bool want_merge =
-            assay_regset_has(k->claim.merged, reg) && !assay_regset_has(k->survived, reg);
+            as_regset_has(k->claim.merged, reg) && !as_regset_has(k->survived, reg);
         if (!want_read && !want_merge)
             continue;
         restart(k);
         take(&k->run_in, &k->b, reg);
-        if (matters(k) || (assay_regset_has(k->survived, reg) && assay_regset_has(k->written, reg)))
+        if (matters(k) || (as_regset_has(k->survived, reg) && as_regset_has(k->written, reg)))
             set_add(&k->read, reg);
     }
     for (unsigned f = 0; f < FLAG_N; f++) {
@@ -483,10 +479,10 @@ static bool in_view(const struct check *k, unsigned reg)
     return view(&k->a, reg, &p) > 0;
 }
 
-static bool same_set(struct assay_regset claim, struct assay_regset seen, const struct check *k)
+static bool same_set(struct as_regset claim, struct as_regset seen, const struct check *k)
 {
-    for (unsigned reg = 0; reg < ASSAY_REG_X87SW; reg++)
-        if (assay_regset_has(claim, reg) && !assay_regset_has(seen, reg) && in_view(k, reg))
+    for (unsigned reg = 0; reg < AS_REG_X87SW; reg++)
+        if (as_regset_has(claim, reg) && !as_regset_has(seen, reg) && in_view(k, reg))
             return false;
     return true;
 }
@@ -496,9 +492,9 @@ static bool is_complete(const struct check *k)
 {
     for (int i = 0; i < k->memory_n; i++) {
         const unsigned access = k->memory[i].access;
-        if (access & ASSAY_ACCESS_READ && !k->mem_read[i])
+        if (access & AS_ACCESS_READ && !k->mem_read[i])
             return false;
-        if (access & ASSAY_ACCESS_WRITE && !k->mem_written[i])
+        if (access & AS_ACCESS_WRITE && !k->mem_written[i])
             return false;
         if (edge_applies(k, i) && !k->mem_edge[i])
             return false;
@@ -510,13 +506,12 @@ static bool is_complete(const struct check *k)
 
 static void report_tops(struct check *k)
 {
-    for (unsigned reg = 0; reg < ASSAY_REG_MASK; reg++) {
-        if (!assay_regset_has(k->claim.written, reg) || !assay_regset_has(k->top_seen, reg))
+    for (unsigned reg = 0; reg < AS_REG_MASK; reg++) {
+        if (!as_regset_has(k->claim.written, reg) || !as_regset_has(k->top_seen, reg))
             continue;
-        const bool zero = !assay_regset_has(k->top_not_zero, reg);
-        const bool claimed = assay_regset_has(k->claim.cleared, reg);
-        if (claimed && !zero &&
-            !assay_regset_has(k->claim.merged, reg)) /* a write that may not be */
+        const bool zero = !as_regset_has(k->top_not_zero, reg);
+        const bool claimed = as_regset_has(k->claim.cleared, reg);
+        if (claimed && !zero && !as_regset_has(k->claim.merged, reg)) /* a write that may not be */
             report(k, HX_WRONG, "does not clear the top of %s, claimed", reg_text(reg));
         if (!claimed && zero)
             report(k, HX_WRONG, "clears the top of %s, not claimed", reg_text(reg));
@@ -525,16 +520,16 @@ static void report_tops(struct check *k)
 
 static void report_over_claims(struct check *k)
 {
-    for (unsigned reg = 0; reg < ASSAY_REG_X87SW; reg++) {
+    for (unsigned reg = 0; reg < AS_REG_X87SW; reg++) {
         if (!in_view(k, reg))
             continue;
-        if (assay_regset_has(k->claim.written, reg) && !assay_regset_has(k->written, reg))
+        if (as_regset_has(k->claim.written, reg) && !as_regset_has(k->written, reg))
             report(k, HX_OVER, "never writes %s", reg_text(reg));
         if (k->writes_only)
             continue;
-        if (assay_regset_has(k->claim.read, reg) && !assay_regset_has(k->read, reg))
+        if (as_regset_has(k->claim.read, reg) && !as_regset_has(k->read, reg))
             report(k, HX_OVER, "never reads %s", reg_text(reg));
-        else if (assay_regset_has(k->claim.merged, reg) && !assay_regset_has(k->survived, reg))
+        else if (as_regset_has(k->claim.merged, reg) && !as_regset_has(k->survived, reg))
             report(k, HX_OVER, "never keeps part of %s", reg_text(reg));
     }
     for (unsigned f = 0; f < FLAG_N; f++) {
@@ -545,9 +540,9 @@ static void report_over_claims(struct check *k)
     }
     for (int i = 0; i < k->memory_n; i++) {
         const unsigned access = k->memory[i].access;
-        if (access & ASSAY_ACCESS_READ && !k->writes_only && !k->mem_read[i])
+        if (access & AS_ACCESS_READ && !k->writes_only && !k->mem_read[i])
             report(k, HX_OVER, "never reads its memory");
-        if (access & ASSAY_ACCESS_WRITE && !k->mem_written[i])
+        if (access & AS_ACCESS_WRITE && !k->mem_written[i])
             report(k, HX_OVER, "never writes its memory");
         if (edge_applies(k, i) && !k->mem_edge[i])
             report(k, HX_OVER, "accesses fewer than %u bytes", k->memory[i].width_b);
@@ -561,20 +556,20 @@ static void report_over_claims(struct check *k)
 static void vary_immediate(struct check *k, unsigned number)
 {
     const unsigned last = k->form->operands ? k->form->operands - 1u : 0;
-    if (!number || !k->form->operands || k->form->operand[last].kind != ASSAY_OPERAND_IMM ||
+    if (!number || !k->form->operands || k->form->operand[last].kind != AS_OPERAND_IMM ||
         !strcmp(k->form->mnemonic, "enter"))
         return;
     uint8_t bytes[15];
     memcpy(bytes, k->c->bytes, sizeof bytes);
     const uint8_t value = (uint8_t)(number * 37 + 1);
-    struct assay_code code;
-    struct assay_effects claim;
+    struct as_code code;
+    struct as_effects claim;
     bytes[k->c->insn.length - 1] = value & 31 ? value : 9;
-    if (assay_decode(bytes, k->c->insn.length, k->c->insn.address, &code, NULL) < 0)
+    if (as_decode(bytes, k->c->insn.length, k->c->insn.address, &code, NULL) < 0)
         return;
-    struct assay_insn insn = code.insn[0];
-    assay_code_free(&code);
-    assay_insn_effects(&insn, &claim);
+    struct as_insn insn = code.insn[0];
+    as_code_free(&code);
+    as_insn_effects(&insn, &claim);
     const bool other = insn.imm != k->c->insn.imm;
     insn.imm = k->c->insn.imm;
     if (other && !memcmp(&insn, &k->c->insn, sizeof insn) &&
@@ -600,7 +595,7 @@ static enum hx_outcome check_state(struct check *k, unsigned number, uint64_t *r
     check_memory_written(k);
     /* A generator without random bits (rdseed, soon) returns 0 each time, and later other
      * values. */
-    k->writes_only |= k->form->insn_class == ASSAY_CLASS_RANDOM;
+    k->writes_only |= k->form->insn_class == AS_CLASS_RANDOM;
     if (number < 3 && !k->writes_only) {
         restart(k);
         k->writes_only = matters(k);
@@ -621,15 +616,15 @@ enum hx_verdict hx_check(const struct hx_case *c, uint64_t seed, hx_finding_fn *
     struct check *k = &check;
     memset(k, 0, sizeof *k);
     k->c = c;
-    k->form = assay_form_get(c->insn.form);
+    k->form = as_form_get(c->insn.form);
     k->finding = finding;
     k->context = context;
-    assay_insn_effects(&c->insn, &k->claim);
+    as_insn_effects(&c->insn, &k->claim);
     k->claim_raw = k->claim;
     if (is_legacy(k)) /* bits above 128: see the head of this file */
-        k->claim.merged.word[0] &= ~(UINT64_C(0xffffffff) << ASSAY_REG_VEC);
-    k->memory_n = assay_insn_memory(NULL, &c->insn, k->memory);
-    if (k->memory_n > 0 && c->disp != (int32_t)c->disp && c->insn.bits & ASSAY_INSN_MEM)
+        k->claim.merged.word[0] &= ~(UINT64_C(0xffffffff) << AS_REG_VEC);
+    k->memory_n = as_insn_memory(NULL, &c->insn, k->memory);
+    if (k->memory_n > 0 && c->disp != (int32_t)c->disp && c->insn.bits & AS_INSN_MEM)
         k->memory[0].disp = c->disp;
     hx_load(c->bytes, c->insn.length);
     uint64_t random = seed * 2 + 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compares what one instruction does on this CPU with what assay_insn_effects and assay_insn_memory
+ * Compares what one instruction does on this CPU with what as_insn_effects and as_insn_memory
  * claim it does.
  *
  * An instruction writes a register when the register changed in some state. It reads one when

@@ -205,7 +205,7 @@ static int keep(struct build *b, const struct hx_case *c)
         out->cap = out->cap ? out->cap * 2 : 4096;
         struct hx_case *grown = realloc(out->at, out->cap * sizeof *grown);
         if (!grown)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
         out->at = grown;
     }
     out->at[out->n++] = *c;
@@ -222,15 +222,15 @@ static int try_one(struct build *b, const struct point *p, enum hx_draw how)
         b->out->forbidden++;
         return 0;
     }
-    struct assay_code code;
-    const int rc = assay_decode(c.bytes, sizeof c.bytes, (uintptr_t)hx_code_page(), &code, NULL);
+    struct as_code code;
+    const int rc = as_decode(c.bytes, sizeof c.bytes, (uintptr_t)hx_code_page(), &code, NULL);
     if (rc < 0)
         return rc;
     c.insn = code.insn[0];
-    c.disp = assay_code_disp(&code, 0);
-    c.imm = assay_code_imm(&code, 0);
-    assay_code_free(&code);
-    if (c.insn.bits & ASSAY_INSN_INVALID || c.insn.length < (after - c.bytes))
+    c.disp = as_code_disp(&code, 0);
+    c.imm = as_code_imm(&code, 0);
+    as_code_free(&code);
+    if (c.insn.bits & AS_INSN_INVALID || c.insn.length < (after - c.bytes))
         return 0;
     if (b->seen[c.insn.form] >> how & 1)
         return 1;
@@ -325,7 +325,7 @@ int hx_corpus_build(uint64_t seed, uint64_t memory, struct hx_corpus *out)
 {
     struct build *b = calloc(1, sizeof *b);
     if (!b)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     b->out = out;
     b->random = seed * 2 + 1;
     b->memory = memory;

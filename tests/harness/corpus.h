@@ -23,7 +23,7 @@ enum hx_draw {
 struct hx_case {
     uint8_t bytes[15];
     uint8_t draw; /* hx_draw */
-    struct assay_insn insn;
+    struct as_insn insn;
     int64_t disp, imm; /* in full width */
 };
 

@@ -23,35 +23,33 @@ enum { SHOWN_PER_CLASS = 12, ALLOW_MAX = 256 };
 /* Why an instruction is not executed; the first rule that applies counts. */
 struct rule {
     const char *why;
-    bool (*applies)(const struct assay_form *form);
+    bool (*applies)(const struct as_form *form);
     unsigned n;
 };
 
-static bool is_system(const struct assay_form *form)
+static bool is_system(const struct as_form *form)
 {
-    return form->insn_class == ASSAY_CLASS_SYSTEM || form->traits & ASSAY_TRAIT_PRIVILEGED;
+    return form->insn_class == AS_CLASS_SYSTEM || form->traits & AS_TRAIT_PRIVILEGED;
 }
 
-static bool enters_kernel(const struct assay_form *form)
+static bool enters_kernel(const struct as_form *form)
 {
-    return form->insn_class == ASSAY_CLASS_SYSCALL || form->insn_class == ASSAY_CLASS_TRAP;
+    return form->insn_class == AS_CLASS_SYSCALL || form->insn_class == AS_CLASS_TRAP;
 }
 
-static bool leaves(const struct assay_form *form)
+static bool leaves(const struct as_form *form)
 {
-    const bool transfers =
-        form->insn_class == ASSAY_CLASS_CALL || form->insn_class == ASSAY_CLASS_JUMP;
-    return form->insn_class == ASSAY_CLASS_RETURN ||
-           (transfers && form->traits & ASSAY_TRAIT_INDIRECT);
+    const bool transfers = form->insn_class == AS_CLASS_CALL || form->insn_class == AS_CLASS_JUMP;
+    return form->insn_class == AS_CLASS_RETURN || (transfers && form->traits & AS_TRAIT_INDIRECT);
 }
 
-static bool is_tile(const struct assay_form *form)
+static bool is_tile(const struct as_form *form)
 {
-    return form->insn_class == ASSAY_CLASS_TILE || form->isa == ASSAY_ISA_AMX;
+    return form->insn_class == AS_CLASS_TILE || form->isa == AS_ISA_AMX;
 }
 
 /* The images hold addresses of earlier instructions and bits of the system's choice. */
-static bool is_state_area(const struct assay_form *form)
+static bool is_state_area(const struct as_form *form)
 {
     static const char *const names[] = {"xsave*",   "xrstor*", "fxsave*", "fxrstor*", "fldenv",
                                         "fn*stenv", "fstenv",  "frstor",  "fn*save",  "fsave"};
@@ -61,37 +59,37 @@ static bool is_state_area(const struct assay_form *form)
     return false;
 }
 
-static bool loads_segment(const struct assay_form *form)
+static bool loads_segment(const struct as_form *form)
 {
     for (unsigned i = 0; i < 6; i++)
-        if (assay_regset_has(form->implicit_write, ASSAY_REG_SEG + i))
+        if (as_regset_has(form->implicit_write, AS_REG_SEG + i))
             return true;
     return !strncmp(form->mnemonic, "wrfs", 4) || !strncmp(form->mnemonic, "wrgs", 4);
 }
 
-static bool is_transaction(const struct assay_form *form)
+static bool is_transaction(const struct as_form *form)
 {
     return !strcmp(form->mnemonic, "xbegin") || !strcmp(form->mnemonic, "xabort") ||
            !strcmp(form->mnemonic, "xend");
 }
 
-static bool waits(const struct assay_form *form)
+static bool waits(const struct as_form *form)
 {
     return !strcmp(form->mnemonic, "umwait") || !strcmp(form->mnemonic, "tpause") ||
            !strcmp(form->mnemonic, "umonitor");
 }
 
 /* The memory it writes is named by a register operand, which no memory operand stands for. */
-static bool is_pointer_operand(const struct assay_form *form)
+static bool is_pointer_operand(const struct as_form *form)
 {
     return !strcmp(form->mnemonic, "movdir64b") || !strncmp(form->mnemonic, "enqcmd", 6);
 }
 
 /* AVX-512F without BW: masks and upper registers cannot be set in one way on all such CPUs. */
-static bool is_out_of_view(const struct assay_form *form)
+static bool is_out_of_view(const struct as_form *form)
 {
     return hx_vector_level() < HX_LEVEL_AVX512 &&
-           (form->traits & ASSAY_TRAIT_EVEX || form->insn_class == ASSAY_CLASS_MASK);
+           (form->traits & AS_TRAIT_EVEX || form->insn_class == AS_CLASS_MASK);
 }
 
 static struct rule rules[] = {
@@ -118,7 +116,7 @@ struct totals {
     struct allowed allow[ALLOW_MAX];
     unsigned allow_n;
     unsigned verdict[HX_VERDICTS];
-    unsigned checked[ASSAY_CLASS_COUNT], failed[ASSAY_CLASS_COUNT], over_allowed, over;
+    unsigned checked[AS_CLASS_COUNT], failed[AS_CLASS_COUNT], over_allowed, over;
     bool verbose;
 };
 
@@ -155,8 +153,7 @@ static bool is_allowed(struct totals *t, const char *mnemonic, const char *what)
 static void show(const struct hx_case *c, const char *kind, const char *what)
 {
     char text[128];
-    assay_insn_format(c->bytes, c->insn.length, c->insn.address, ASSAY_SYNTAX_INTEL, text,
-                      sizeof text);
+    as_insn_format(c->bytes, c->insn.length, c->insn.address, AS_SYNTAX_INTEL, text, sizeof text);
     printf("# %s%s: %s [", kind, text, what);
     for (unsigned i = 0; i < c->insn.length; i++)
         printf("%s%02x", i ? " " : "", c->bytes[i]);
@@ -167,7 +164,7 @@ static void found(void *context, const struct hx_case *c, enum hx_severity sever
                   const char *what)
 {
     struct totals *t = context;
-    const struct assay_form *form = assay_form_get(c->insn.form);
+    const struct as_form *form = as_form_get(c->insn.form);
     if (severity == HX_OVER) {
         if (is_allowed(t, form->mnemonic, what)) {
             t->over_allowed++;
@@ -184,7 +181,7 @@ static void found(void *context, const struct hx_case *c, enum hx_severity sever
 
 static void check_one(struct totals *t, const struct hx_case *c, uint64_t seed)
 {
-    const struct assay_form *form = assay_form_get(c->insn.form);
+    const struct as_form *form = as_form_get(c->insn.form);
     for (unsigned i = 0; i < RULES; i++)
         if (rules[i].applies(form)) {
             rules[i].n++;
@@ -200,18 +197,18 @@ static void check_one(struct totals *t, const struct hx_case *c, uint64_t seed)
 static unsigned summary(const struct totals *t, const struct hx_corpus *corpus)
 {
     unsigned point = 0, bad = 0;
-    for (unsigned i = 0; i < ASSAY_CLASS_COUNT; i++) {
+    for (unsigned i = 0; i < AS_CLASS_COUNT; i++) {
         if (!t->checked[i])
             continue;
         bad += t->failed[i] > 0;
-        printf("%sok %u - %s: %u instances", t->failed[i] ? "not " : "", ++point,
-               assay_class_name(i), t->checked[i]);
+        printf("%sok %u - %s: %u instances", t->failed[i] ? "not " : "", ++point, as_class_name(i),
+               t->checked[i]);
         printf(t->failed[i] ? ", %u findings\n" : "\n", t->failed[i]);
     }
     printf("1..%u\n", point);
     printf("# %zu forms, %zu instances of %zu patterns; %u checked, %u in writes only, "
            "%u not on this CPU, %u fault\n",
-           assay_form_count(), corpus->n, corpus->tried, t->verdict[HX_CHECKED],
+           as_form_count(), corpus->n, corpus->tried, t->verdict[HX_CHECKED],
            t->verdict[HX_CHECKED_WRITES], t->verdict[HX_NOT_HERE], t->verdict[HX_FAULTS]);
     for (unsigned i = 0; i < RULES; i++)
         printf("# not run: %u %s\n", rules[i].n, rules[i].why);
@@ -243,7 +240,7 @@ int main(int argc, char **argv)
     }
     totals.verbose = argc > 2;
     for (size_t i = 0; i < corpus.n; i++) {
-        const struct assay_form *form = assay_form_get(corpus.at[i].insn.form);
+        const struct as_form *form = as_form_get(corpus.at[i].insn.form);
         if (argc < 3 || !fnmatch(argv[2], form->mnemonic, 0))
             check_one(&totals, &corpus.at[i], seed * 1000003 + i);
     }

@@ -57,14 +57,14 @@ static void fill_bytes(enum hx_fill fill, uint64_t equal, uint64_t *random, void
 static void draw_x87(const struct hx_case *c, enum hx_fill fill, uint64_t equal, unsigned shifted,
                      uint64_t *random, uint8_t *fx)
 {
-    const struct assay_form *form = assay_form_get(c->insn.form);
+    const struct as_form *form = as_form_get(c->insn.form);
     const uint64_t r = hx_random(random);
     memset(fx, 0, 512);
     fx[HX_FX_CW] = 0x7f;
     fx[HX_FX_CW + 1] = (uint8_t)(0x03 | (shifted ? (r & 3) << 2 : 0));
     /* With st(7) empty a push does not overflow; the draw sees both. */
-    fx[HX_FX_TAG] = (r & 4) && !(form->traits & ASSAY_TRAIT_X87) ? 0xff : 0x7f;
-    if (form->traits & ASSAY_TRAIT_X87 && (r & 24) == 24)
+    fx[HX_FX_TAG] = (r & 4) && !(form->traits & AS_TRAIT_X87) ? 0xff : 0x7f;
+    if (form->traits & AS_TRAIT_X87 && (r & 24) == 24)
         fx[HX_FX_TAG] = 0xff;
     fx[HX_FX_MXCSR] = 0x80;
     fx[HX_FX_MXCSR] |= shifted ? 0x40 : 0;
@@ -72,7 +72,7 @@ static void draw_x87(const struct hx_case *c, enum hx_fill fill, uint64_t equal,
     for (unsigned i = 0; i < 8; i++) {
         uint8_t *st = fx + HX_FX_ST + 16 * i;
         const uint64_t mantissa =
-            form->traits & ASSAY_TRAIT_X87 ? hx_random(random) | UINT64_C(1) << 63
+            form->traits & AS_TRAIT_X87 ? hx_random(random) | UINT64_C(1) << 63
             : fill == HX_FILL_EQUAL
                 ? equal
                 : draw_word(hx_random(random) & 1 ? fill : HX_FILL_SMALL, random);
@@ -84,7 +84,7 @@ static void draw_x87(const struct hx_case *c, enum hx_fill fill, uint64_t equal,
     }
 }
 
-static void aim(struct hx_state *s, const struct assay_memory *m, uint64_t target, uint64_t *random)
+static void aim(struct hx_state *s, const struct as_memory *m, uint64_t target, uint64_t *random)
 {
     if (m->rip_relative || m->base >= 16)
         return;
@@ -101,33 +101,33 @@ static void aim(struct hx_state *s, const struct assay_memory *m, uint64_t targe
     s->gpr[m->base] = target - offset - (uint64_t)m->disp;
 }
 
-static void limit_indices(struct hx_state *s, const struct assay_insn *insn, uint64_t *random)
+static void limit_indices(struct hx_state *s, const struct as_insn *insn, uint64_t *random)
 {
-    uint8_t *v = s->vec[insn->index - ASSAY_REG_VEC];
+    uint8_t *v = s->vec[insn->index - AS_REG_VEC];
     for (unsigned i = 0; i < 64; i += 8) {
         const uint64_t small = hx_random(random) & 31;
         memcpy(v + i, &small, 8);
     }
 }
 
-static void limit_operands(const struct hx_case *c, const struct assay_form *form,
-                           struct hx_state *s, uint64_t *random)
+static void limit_operands(const struct hx_case *c, const struct as_form *form, struct hx_state *s,
+                           uint64_t *random)
 {
     const uint64_t r = hx_random(random);
-    const bool general = !form->vector_b && !(form->traits & ASSAY_TRAIT_X87);
-    if (form->insn_class == ASSAY_CLASS_STRING || form->insn_class == ASSAY_CLASS_BRANCH)
+    const bool general = !form->vector_b && !(form->traits & AS_TRAIT_X87);
+    if (form->insn_class == AS_CLASS_STRING || form->insn_class == AS_CLASS_BRANCH)
         s->gpr[RCX] = r & 3;
-    if (form->insn_class == ASSAY_CLASS_TIME || form->insn_class == ASSAY_CLASS_STATE) {
-        s->gpr[RAX] = form->insn_class == ASSAY_CLASS_TIME ? r & 15 : s->gpr[RAX];
+    if (form->insn_class == AS_CLASS_TIME || form->insn_class == AS_CLASS_STATE) {
+        s->gpr[RAX] = form->insn_class == AS_CLASS_TIME ? r & 15 : s->gpr[RAX];
         s->gpr[RCX] = 0;
     }
-    if (form->insn_class == ASSAY_CLASS_DIV && general) {
+    if (form->insn_class == AS_CLASS_DIV && general) {
         s->gpr[RDX] = (r & 3) == 0 ? 1 : 0;
         s->gpr[RAX] = r & 0x10 ? s->gpr[RAX] & 0x7fff : s->gpr[RAX] >> 1;
         if ((r & 0x60) == 0)
             s->gpr[RAX] &= 0x3f;
     }
-    if (form->insn_class == ASSAY_CLASS_BIT && general && c->insn.bits & ASSAY_INSN_MEM)
+    if (form->insn_class == AS_CLASS_BIT && general && c->insn.bits & AS_INSN_MEM)
         for (unsigned i = 0; i < 4; i++) /* stay within the operand */
             if (c->insn.reg[i] < 16 && c->insn.reg[i] != c->insn.base &&
                 c->insn.reg[i] != c->insn.index && form->mnemonic[1] == 't')
@@ -135,7 +135,7 @@ static void limit_operands(const struct hx_case *c, const struct assay_form *for
 }
 
 /* Memory images with reserved bits: the CPU faults on them or traps afterwards. */
-static void limit_memory(const struct assay_form *form, uint64_t *random, uint8_t *memory)
+static void limit_memory(const struct as_form *form, uint64_t *random, uint8_t *memory)
 {
     const char *name = form->mnemonic;
     for (size_t i = 0; i < HX_MEM_B; i += 4) {
@@ -156,12 +156,12 @@ static void limit_memory(const struct assay_form *form, uint64_t *random, uint8_
 /* Makes cmpxchg and its kin find what they compare with. */
 static void meet_comparison(const struct hx_case *c, struct hx_state *s, uint8_t memory[HX_MEM_B])
 {
-    struct assay_memory m[2] = {{0}};
-    if (assay_insn_memory(NULL, &c->insn, m) > 0) {
+    struct as_memory m[2] = {{0}};
+    if (as_insn_memory(NULL, &c->insn, m) > 0) {
         uint64_t at = s->gpr[m[0].base & 15] + (uint64_t)m[0].disp - (uintptr_t)hx_memory();
         if (m[0].index < 16)
             at += s->gpr[m[0].index] * m[0].scale;
-        const bool pair = assay_form_get(c->insn.form)->mnemonic[7] != 0;
+        const bool pair = as_form_get(c->insn.form)->mnemonic[7] != 0;
         const size_t half = pair ? m[0].width_b / 2 : 8;
         if (m[0].base >= 16 || at > HX_MEM_B - 16)
             return;
@@ -179,7 +179,7 @@ static void meet_comparison(const struct hx_case *c, struct hx_state *s, uint8_t
 void hx_state_draw(const struct hx_case *c, enum hx_fill fill, unsigned shifted, uint64_t *random,
                    struct hx_state *s, uint8_t memory[HX_MEM_B])
 {
-    const struct assay_form *form = assay_form_get(c->insn.form);
+    const struct as_form *form = as_form_get(c->insn.form);
     const uint64_t start = (uintptr_t)hx_memory();
     const uint64_t equal = (hx_random(random) & 0x7f) * 0x0101010101010101u;
     memset(s, 0, sizeof *s);
@@ -192,22 +192,22 @@ void hx_state_draw(const struct hx_case *c, enum hx_fill fill, unsigned shifted,
     draw_x87(c, fill, equal, shifted, random, s->fx);
     limit_operands(c, form, s, random);
     limit_memory(form, random, memory);
-    if (c->insn.index >= ASSAY_REG_VEC && c->insn.index < ASSAY_REG_VEC + 32)
+    if (c->insn.index >= AS_REG_VEC && c->insn.index < AS_REG_VEC + 32)
         limit_indices(s, &c->insn, random);
     s->gpr[RSP] = start + HX_TARGET_STACK + shifted;
     if (!strcmp(form->mnemonic, "leave"))
         s->gpr[RBP] = start + HX_TARGET_STACK + 128 + shifted;
-    struct assay_memory m[2] = {{0}};
-    const int n = assay_insn_memory(NULL, &c->insn, m);
+    struct as_memory m[2] = {{0}};
+    const int n = as_insn_memory(NULL, &c->insn, m);
     for (int i = n - 1; i >= 0; i--)
         if (m[i].base != RSP || c->insn.base == RSP)
             aim(s, &m[i], start + shifted + (i ? HX_TARGET_SECOND : HX_TARGET_FIRST), random);
     if (!strncmp(form->mnemonic, "cmpxchg", 7) && hx_random(random) & 1)
         meet_comparison(c, s, memory);
-    if (form->insn_class == ASSAY_CLASS_LEA) /* computed only: any value will do */
+    if (form->insn_class == AS_CLASS_LEA) /* computed only: any value will do */
         return;
-    if (c->insn.bits & ASSAY_INSN_MEM && n == 0) { /* prefetches and the like */
-        const struct assay_memory own = {
+    if (c->insn.bits & AS_INSN_MEM && n == 0) { /* prefetches and the like */
+        const struct as_memory own = {
             .base = c->insn.base, .index = c->insn.index, .scale = c->insn.scale, .disp = c->disp};
         aim(s, &own, start + HX_TARGET_FIRST + shifted, random);
     }

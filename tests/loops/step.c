@@ -22,7 +22,7 @@
 #define MOST_BAD 50
 
 struct check {
-    const struct assay_program *p;
+    const struct as_program *p;
     uint64_t low, end;
     uint32_t *insn_at;  /* by address - low: index of the instruction that starts there or NONE */
     uint32_t *block_of; /* by instruction */
@@ -46,7 +46,7 @@ static uint32_t insn_index(const struct check *c, uint64_t address)
 
 static unsigned class_of(const struct check *c, uint32_t insn)
 {
-    return assay_form_get(c->p->code.insn[insn].form)->insn_class;
+    return as_form_get(c->p->code.insn[insn].form)->insn_class;
 }
 
 static uint32_t block_at(const struct check *c, uint64_t address)
@@ -63,14 +63,14 @@ static bool starts_block(const struct check *c, uint64_t address)
 
 static bool ends_block(const struct check *c, uint32_t insn)
 {
-    const struct assay_block *b = &c->p->block[c->block_of[insn]];
+    const struct as_block *b = &c->p->block[c->block_of[insn]];
     return insn == b->first_insn + b->insns - 1;
 }
 
 /* Edge from the block of `insn` to the block that starts at `to`, of any kind or of `kind`. */
 static uint32_t edge_to(const struct check *c, uint32_t insn, uint64_t to, int kind)
 {
-    const struct assay_block *b = &c->p->block[c->block_of[insn]];
+    const struct as_block *b = &c->p->block[c->block_of[insn]];
     for (uint32_t e = b->first_succ; e < b->first_succ + b->succs; e++) {
         if (c->p->block[c->p->succ[e].block].start == to &&
             (kind < 0 || c->p->succ[e].kind == kind))
@@ -100,9 +100,8 @@ static uint32_t call_before(const struct check *c, uint64_t to)
     uint32_t insn = insn_index(c, to);
     if (insn == NONE || insn == 0)
         return NONE;
-    const struct assay_insn *before = &c->p->code.insn[insn - 1];
-    bool is_call =
-        before->address + before->length == to && class_of(c, insn - 1) == ASSAY_CLASS_CALL;
+    const struct as_insn *before = &c->p->code.insn[insn - 1];
+    bool is_call = before->address + before->length == to && class_of(c, insn - 1) == AS_CLASS_CALL;
     return is_call && c->block_of[insn - 1] != NONE ? insn - 1 : NONE;
 }
 
@@ -113,16 +112,16 @@ static const char *check_arrival(struct check *c, uint64_t to, bool may_enter)
     if (call != NONE && !ends_block(c, call))
         return NULL;
     if (call != NONE) {
-        uint32_t edge = edge_to(c, call, to, ASSAY_EDGE_FALL);
+        uint32_t edge = edge_to(c, call, to, AS_EDGE_FALL);
         if (edge != NONE) {
             c->count[edge]++;
             return NULL;
         }
     }
-    if (starts_block(c, to) && c->p->block[block].bits & ASSAY_BLOCK_LANDING)
+    if (starts_block(c, to) && c->p->block[block].bits & AS_BLOCK_LANDING)
         return NULL;
     if (may_enter && starts_block(c, to)) {
-        c->second_entries += !(c->p->block[block].bits & ASSAY_BLOCK_ENTRY);
+        c->second_entries += !(c->p->block[block].bits & AS_BLOCK_ENTRY);
         return NULL;
     }
     return call != NONE ? "a call said not to return returned" : "arrived at no return site";
@@ -135,27 +134,27 @@ static const char *check_entry(struct check *c, uint64_t to)
         return NULL;
     if (!starts_block(c, to))
         return "what is called is no start of a block";
-    c->second_entries += !(c->p->block[block_at(c, to)].bits & ASSAY_BLOCK_ENTRY);
+    c->second_entries += !(c->p->block[block_at(c, to)].bits & AS_BLOCK_ENTRY);
     return NULL;
 }
 
 static const char *check_end(struct check *c, uint32_t insn, uint64_t to)
 {
-    const struct assay_block *b = &c->p->block[c->block_of[insn]];
+    const struct as_block *b = &c->p->block[c->block_of[insn]];
     unsigned class = class_of(c, insn);
-    if (class == ASSAY_CLASS_CALL)
+    if (class == AS_CLASS_CALL)
         return check_entry(c, to);
-    if (class == ASSAY_CLASS_RETURN)
+    if (class == AS_CLASS_RETURN)
         return to == TRACE_OUTSIDE ? NULL : check_arrival(c, to, true);
     uint32_t edge = to == TRACE_OUTSIDE ? NONE : edge_to(c, insn, to, -1);
     if (edge != NONE) {
         c->count[edge]++;
         return NULL;
     }
-    if (b->bits & ASSAY_BLOCK_TAILCALL)
+    if (b->bits & AS_BLOCK_TAILCALL)
         return to != TRACE_OUTSIDE && call_before(c, to) != NONE ? check_arrival(c, to, true)
                                                                  : check_entry(c, to);
-    if (b->bits & ASSAY_BLOCK_UNRESOLVED) {
+    if (b->bits & AS_BLOCK_UNRESOLVED) {
         c->unresolved++;
         return NULL;
     }
@@ -169,15 +168,15 @@ static const char *check_transfer(struct check *c, uint64_t from, uint64_t to)
         return "executed where no instruction starts";
     if (c->block_of[insn] == NONE)
         return "executed in no block";
-    const struct assay_block *b = &c->p->block[c->block_of[insn]];
-    if (b->bits & ASSAY_BLOCK_UNREACHED && !(c->p->body[b->body].bits & ASSAY_BODY_UNRESOLVED))
+    const struct as_block *b = &c->p->block[c->block_of[insn]];
+    if (b->bits & AS_BLOCK_UNREACHED && !(c->p->body[b->body].bits & AS_BODY_UNRESOLVED))
         return "executed in a block said not to be reached";
-    const struct assay_insn *at = &c->p->code.insn[insn];
-    if (to == from && assay_form_get(at->form)->traits & ASSAY_TRAIT_REP)
+    const struct as_insn *at = &c->p->code.insn[insn];
+    if (to == from && as_form_get(at->form)->traits & AS_TRAIT_REP)
         return NULL; /* each repetition is a step */
     if (ends_block(c, insn))
         return check_end(c, insn, to);
-    if (class_of(c, insn) == ASSAY_CLASS_CALL)
+    if (class_of(c, insn) == AS_CLASS_CALL)
         return check_entry(c, to);
     return to == at->address + at->length ? NULL : "left a block in its middle";
 }
@@ -203,28 +202,28 @@ static void on_step(void *user, uint64_t from, uint64_t to)
 
 /* ---- Loops --------------------------------------------------------------------------------- */
 
-static bool in_loop(const struct assay_program *p, uint32_t block, uint32_t loop)
+static bool in_loop(const struct as_program *p, uint32_t block, uint32_t loop)
 {
     uint32_t at = p->block[block].loop;
-    while (at != ASSAY_NONE && at != loop)
+    while (at != AS_NONE && at != loop)
         at = p->loop[at].parent;
-    return at != ASSAY_NONE;
+    return at != AS_NONE;
 }
 
 static void print_loop(const struct check *c, uint32_t l, const char **before)
 {
-    const struct assay_program *p = c->p;
-    const struct assay_loop *loop = &p->loop[l];
+    const struct as_program *p = c->p;
+    const struct as_loop *loop = &p->loop[l];
     uint64_t entered = 0, back = 0;
     for (uint32_t k = 0; k < loop->blocks; k++) {
         uint32_t block = p->loop_block[loop->first_block + k];
-        const struct assay_block *b = &p->block[block];
+        const struct as_block *b = &p->block[block];
         for (uint32_t e = b->first_succ; e < b->first_succ + b->succs; e++) {
             if (p->succ[e].back && p->block[p->succ[e].block].loop == l)
                 back += c->count[e];
         }
         for (uint32_t q = b->first_pred; q < b->first_pred + b->preds; q++) {
-            const struct assay_block *from = &p->block[p->pred[q].block];
+            const struct as_block *from = &p->block[p->pred[q].block];
             if (in_loop(p, p->pred[q].block, l))
                 continue;
             for (uint32_t e = from->first_succ; e < from->first_succ + from->succs; e++) {
@@ -258,7 +257,7 @@ static void print(const struct check *c, const struct trace_result *run)
     printf("],\n \"blocks\": {");
     before = "";
     for (uint32_t b = 0; b < c->p->block_n; b++) {
-        const struct assay_block *block = &c->p->block[b];
+        const struct as_block *block = &c->p->block[b];
         if (block->loop == NONE || !c->times[block->first_insn])
             continue;
         printf("%s\"%" PRIu64 "\": %" PRIu64, before, block->start, c->times[block->first_insn]);
@@ -277,9 +276,9 @@ static void print(const struct check *c, const struct trace_result *run)
 
 static int prepare(struct check *c)
 {
-    const struct assay_program *p = c->p;
-    const struct assay_segment *segment;
-    size_t n = assay_object_segments(p->object, &segment);
+    const struct as_program *p = c->p;
+    const struct as_segment *segment;
+    size_t n = as_object_segments(p->object, &segment);
     for (size_t i = 0; i < n; i++) {
         if (segment[i].type == 1 && segment[i].exec && !c->end) {
             c->low = segment[i].address;
@@ -309,24 +308,24 @@ static int prepare(struct check *c)
 
 int main(int argc, char **argv)
 {
-    struct assay_program_options options = {.jobs = 1, .path_limit = ASSAY_PATH_LIMIT};
-    struct assay_program *program = NULL;
-    struct assay_object *object = NULL;
-    struct assay_error err;
+    struct as_program_options options = {.jobs = 1, .path_limit = AS_PATH_LIMIT};
+    struct as_program *program = NULL;
+    struct as_object *object = NULL;
+    struct as_error err;
     struct trace_result run;
     const char *why = "out of memory";
     if (argc < 3) {
         fprintf(stderr, "usage: step MOST_STEPS PROGRAM [ARGUMENT...]\n");
         return 2;
     }
-    if (assay_object_open(argv[2], NULL, &object, &err) < 0 ||
-        assay_program_new(object, &options, &program, &err) < 0) {
+    if (as_object_open(argv[2], NULL, &object, &err) < 0 ||
+        as_program_new(object, &options, &program, &err) < 0) {
         fprintf(stderr, "step: %s\n", err.text);
         return 2;
     }
     struct check c = {.p = program};
     int status = prepare(&c);
-    struct trace_image image = {assay_object_info(object)->entry, c.low, c.end};
+    struct trace_image image = {as_object_info(object)->entry, c.low, c.end};
     if (status == 0)
         status = trace_run(argv + 2, &image, strtoull(argv[1], NULL, 10), on_step, &c, &run, &why);
     if (status == 0)
@@ -338,7 +337,7 @@ int main(int argc, char **argv)
     free(c.seen);
     free(c.times);
     free(c.count);
-    assay_program_free(&program);
-    assay_object_close(&object);
+    as_program_free(&program);
+    as_object_close(&object);
     return status ? 1 : 0;
 }

@@ -40,9 +40,9 @@ static void fill_acts(struct as_patch_act *act, size_t point)
         act[3] = (struct as_patch_act){.kind = AS_PATCH_ACT_CALLS, .place = place};
 }
 
-static bool is_call(const struct assay_program *p, uint32_t insn)
+static bool is_call(const struct as_program *p, uint32_t insn)
 {
-    return assay_form_get(p->code.insn[insn].form)->insn_class == ASSAY_CLASS_CALL;
+    return as_form_get(p->code.insn[insn].form)->insn_class == AS_CLASS_CALL;
 }
 
 /* Before the first instruction of each block and some more, and behind calls. Blocks are in the
@@ -55,11 +55,11 @@ static int by_place(const void *a, const void *b)
     return (x->behind > y->behind) - (x->behind < y->behind);
 }
 
-static void plan_points(struct as_patch_maker *maker, const struct assay_program *p, uint32_t every)
+static void plan_points(struct as_patch_maker *maker, const struct as_program *p, uint32_t every)
 {
     struct as_patch_point *point = calloc(2 * p->code.n + 1, sizeof *point);
     struct as_patch_called *called = calloc(1, sizeof *called);
-    struct assay_error err;
+    struct as_error err;
     size_t n = 0, kept = 0;
     for (uint32_t b = 0; b < p->block_n; b++)
         for (uint32_t i = 0; i < p->block[b].insns; i++) {
@@ -89,7 +89,7 @@ static void plan_points(struct as_patch_maker *maker, const struct assay_program
 
 /* ---- A file ---------------------------------------------------------------------------------- */
 
-static void plan_program(struct as_patch_maker *maker, const struct assay_program *program,
+static void plan_program(struct as_patch_maker *maker, const struct as_program *program,
                          struct planned_which which, struct planned *out)
 {
     bool *wanted = calloc(program->loop_n + 1, sizeof *wanted);
@@ -97,14 +97,14 @@ static void plan_program(struct as_patch_maker *maker, const struct assay_progra
     uint8_t *refusal = calloc(program->body_n + 1, sizeof *refusal);
     struct as_patch_verdict *verdict = calloc(program->loop_n + 1, sizeof *verdict);
     const struct as_patch_bodies bodies = {whole, refusal};
-    struct assay_error err;
+    struct as_error err;
     if (which.points && planned_points.point_n == 0)
         plan_points(maker, program, which.points);
     for (size_t l = 0; l < program->loop_n; l++)
-        wanted[l] = which.nests || program->loop[l].level == ASSAY_LEVEL_INNERMOST ||
-                    program->loop[l].level == ASSAY_LEVEL_SINGLE;
+        wanted[l] = which.nests || program->loop[l].level == AS_LEVEL_INNERMOST ||
+                    program->loop[l].level == AS_LEVEL_SINGLE;
     for (size_t b = 0; b < program->body_n; b++)
-        whole[b] = which.bodies && !(program->body[b].bits & ASSAY_BODY_STUB);
+        whole[b] = which.bodies && !(program->body[b].bits & AS_BODY_STUB);
     if (as_patch_maker_add_bodies(maker, program, &bodies, wanted, verdict, &err) < 0)
         die("plan", err.text);
     for (size_t b = 0; b < program->body_n; b++)
@@ -122,15 +122,15 @@ static void plan_program(struct as_patch_maker *maker, const struct assay_progra
 void plan_loops(struct as_patch_maker *maker, const char *path, struct planned_which which,
                 struct planned *out)
 {
-    const struct assay_program_options options = {.jobs = 1, .path_limit = ASSAY_PATH_LIMIT};
+    const struct as_program_options options = {.jobs = 1, .path_limit = AS_PATH_LIMIT};
     struct planned nobody = {0};
-    struct assay_program *program = NULL;
-    struct assay_object *object = NULL;
-    struct assay_error err;
-    if (assay_object_open(path, NULL, &object, &err) < 0 ||
-        assay_program_new(object, &options, &program, &err) < 0)
+    struct as_program *program = NULL;
+    struct as_object *object = NULL;
+    struct as_error err;
+    if (as_object_open(path, NULL, &object, &err) < 0 ||
+        as_program_new(object, &options, &program, &err) < 0)
         die(path, err.text);
     plan_program(maker, program, which, out ? out : &nobody);
-    assay_program_free(&program);
-    assay_object_close(&object);
+    as_program_free(&program);
+    as_object_close(&object);
 }

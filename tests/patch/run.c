@@ -70,7 +70,7 @@ struct job {
 static void write_plan(struct job *job)
 {
     struct as_patch_maker *maker = NULL;
-    struct assay_error err;
+    struct as_error err;
     char path[4096];
     if (as_patch_maker_new(&job->wish, &maker, &err) < 0)
         die("plan", err.text);
@@ -375,7 +375,7 @@ static void report(const struct job *job)
 /* A program that nothing can be preloaded into is followed from before it is executed. */
 static void follow(const struct job *job, pid_t pid, struct as_injector *injector)
 {
-    struct assay_error err;
+    struct as_error err;
     if (as_injector_begin(injector, pid, job->directory, job->agent, &err) < 0)
         die(job->command[0], err.text);
 }
@@ -420,7 +420,7 @@ static int attach(struct job *job)
 {
     struct pollfd told = {.fd = job->is_told ? 0 : -1, .events = POLLIN};
     struct as_injector injector = {0};
-    struct assay_error err;
+    struct as_error err;
     if (as_injector_attach_check(job->attach, job->directory, &err) < 0 ||
         as_injector_attach(&injector, job->attach, job->directory, job->agent, &err) < 0)
         die("attach", err.text);

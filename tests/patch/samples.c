@@ -19,7 +19,7 @@ static uint8_t *make_plan(const char *word, const char *path, size_t *n)
 {
     struct as_patch_wish wish = {.mode = AS_PATCH_IDENT, .period = 1, .kept = 256};
     struct as_patch_maker *maker = NULL;
-    struct assay_error err;
+    struct as_error err;
     uint8_t *plan = NULL;
     wish.mode = strncmp(word, "time", 4) == 0    ? AS_PATCH_TIME
                 : strncmp(word, "count", 5) == 0 ? AS_PATCH_COUNT
@@ -34,17 +34,17 @@ static uint8_t *make_plan(const char *word, const char *path, size_t *n)
 }
 
 struct sampled {
-    struct assay_experiment *experiment;
+    struct as_experiment *experiment;
     struct as_input input;
-    struct assay_profile_request profile;
-    struct assay_profile_result plain;
+    struct as_profile_request profile;
+    struct as_profile_result plain;
 };
 
 static void run_clones(struct sampled *it, const char *word)
 {
-    struct assay_profile_result result = {0};
+    struct as_profile_result result = {0};
     struct as_instances instances = {0};
-    struct assay_error err;
+    struct as_error err;
     size_t n, done = 0;
     const char *program = it->profile.command[0];
     uint8_t *plan = make_plan(word, program, &n);
@@ -73,14 +73,14 @@ int main(int argc, char **argv)
         at++;
     if (at + 1 >= argc)
         die("usage", "EVENT STACKS EXPERIMENT PLAN... -- PROGRAM");
-    const struct assay_sample_options sampling = {
-        .event = strcmp(argv[1], "timer") == 0 ? ASSAY_EVENT_TIMER : ASSAY_EVENT_CPU_CLOCK,
-        .stacks = strcmp(argv[2], "fp") == 0 ? ASSAY_STACKS_FRAME : ASSAY_STACKS_DWARF,
-        .rate_hz = ASSAY_RATE_HIGH};
+    const struct as_sample_options sampling = {
+        .event = strcmp(argv[1], "timer") == 0 ? AS_EVENT_TIMER : AS_EVENT_CPU_CLOCK,
+        .stacks = strcmp(argv[2], "fp") == 0 ? AS_STACKS_FRAME : AS_STACKS_DWARF,
+        .rate_hz = AS_RATE_HIGH};
     struct sampled it = {
         .profile = {.command = (const char *const *)(argv + at + 1), .sampling = sampling}};
-    struct assay_error err;
-    if (assay_experiment_create(argv[3], 0, &it.experiment, &err) < 0)
+    struct as_error err;
+    if (as_experiment_create(argv[3], 0, &it.experiment, &err) < 0)
         die(argv[3], err.text);
     as_input_note(&it.input);
     if (as_clones_record(it.experiment, &it.input, as_collector_kinds, &it.profile, &it.plain,
@@ -88,5 +88,5 @@ int main(int argc, char **argv)
         die(argv[at + 1], err.text);
     for (int i = 4; i < at; i++)
         run_clones(&it, argv[i]);
-    return assay_experiment_close(&it.experiment, &err) < 0 ? 125 : 0;
+    return as_experiment_close(&it.experiment, &err) < 0 ? 125 : 0;
 }

@@ -71,7 +71,7 @@ CLEAN = {
                  "    what processors print\n\n1. Start it.\n\n   Of course.\n"
                  "https://example.org/" + "w" * 100 + "\n",
     "CHANGELOG.md": "## Added\n- `assay a`: lists loops.\n",
-    "src/a/a.c": "/* Returns 0, or ASSAY_ERR_NOMEM; the caller frees. */\nint as_a_read(void)\n{\n"
+    "src/a/a.c": "/* Returns 0, or AS_ERR_NOMEM; the caller frees. */\nint as_a_read(void)\n{\n"
                  "    run(\"SELECT 'x' FROM processor WHERE it is no b\");\n"
                  "    say('\"'); /* Of */\n    return put;\n}\n",
     "tests/a_test.c": 'f("what nobody reads in a test");\n',

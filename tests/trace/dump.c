@@ -68,7 +68,7 @@ static void show_inside(const struct as_trace_process *p, const struct as_trace_
 static int show_stream(const struct as_trace_process *p, struct as_trace_stream *stream)
 {
     struct as_trace_event e;
-    struct assay_error err;
+    struct as_error err;
     int rc;
     int64_t latest_ns = INT64_MIN, calls = 1;
     printf("process %" PRId64 " %" PRId64 " %u\n", p->rank, p->size,
@@ -129,7 +129,7 @@ static void show_team_record(const struct as_trace_event *e)
 static int show_teams(struct as_trace_stream *stream)
 {
     struct as_trace_event e;
-    struct assay_error err;
+    struct as_error err;
     int rc;
     printf("thread %u\n", as_trace_stream_facts(stream)->tid);
     while ((rc = as_trace_stream_next(stream, &e, &err)) > 0)
@@ -144,7 +144,7 @@ static int show_teams(struct as_trace_stream *stream)
 static int show_times(const struct as_trace_process *p)
 {
     struct as_trace_event e;
-    struct assay_error err;
+    struct as_error err;
     int rc = 0;
     int64_t enter_ns = 0;
     const struct as_trace_correction *c = &p->clock;
@@ -166,7 +166,7 @@ static int show_nested(const struct as_trace_process *p, struct as_trace_stream 
 {
     static int64_t open[1 << 16];
     struct as_trace_event e;
-    struct assay_error err;
+    struct as_error err;
     int rc, depth = 0, bad = 0;
     printf("thread %u of %u\n", as_trace_stream_facts(stream)->tid, p->pid);
     while ((rc = as_trace_stream_next(stream, &e, &err)) > 0)
@@ -184,7 +184,7 @@ static int show_nested(const struct as_trace_process *p, struct as_trace_stream 
 static int show_samples(const struct as_trace_process *p, struct as_trace_stream *stream)
 {
     struct as_trace_event e;
-    struct assay_error err;
+    struct as_error err;
     int64_t latest_ns = INT64_MIN, name[64];
     size_t depth = 0;
     int rc;
@@ -218,7 +218,7 @@ static void print_word(const char *words)
 static int show_counters(const struct as_trace_process *p, struct as_trace_stream *stream)
 {
     struct as_trace_event e;
-    struct assay_error err;
+    struct as_error err;
     int rc;
     printf("of\t%u\n", as_trace_stream_facts(stream)->tid);
     while ((rc = as_trace_stream_next(stream, &e, &err)) > 0)
@@ -232,7 +232,7 @@ static int show_counters(const struct as_trace_process *p, struct as_trace_strea
 static int show_marks(const struct as_trace_process *p, struct as_trace_stream *stream)
 {
     struct as_trace_event e;
-    struct assay_error err;
+    struct as_error err;
     int rc;
     printf("of %" PRId64 " %u\n", p->rank, as_trace_stream_facts(stream)->tid);
     while ((rc = as_trace_stream_next(stream, &e, &err)) > 0) {
@@ -273,7 +273,7 @@ static void show_device(const struct as_trace_process *p, const struct as_trace_
 static int show_devices(const struct as_trace_process *p, struct as_trace_stream *stream)
 {
     struct as_trace_event e;
-    struct assay_error err;
+    struct as_error err;
     int rc;
     printf("of\t%u\t%s\n", as_trace_stream_facts(stream)->tid, as_trace_stream_facts(stream)->name);
     while ((rc = as_trace_stream_next(stream, &e, &err)) > 0) {
@@ -289,7 +289,7 @@ static int show_devices(const struct as_trace_process *p, struct as_trace_stream
 int main(int argc, char **argv)
 {
     struct as_trace trace;
-    struct assay_error err;
+    struct as_error err;
     int bad = 0;
     const bool teams = argc == 3 && strcmp(argv[2], "teams") == 0;
     const bool times = argc == 3 && strcmp(argv[2], "times") == 0;

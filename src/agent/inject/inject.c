@@ -300,16 +300,16 @@ __attribute__((noreturn)) static void be_follower(pid_t pid, int report)
 
 /* ---- Beginning and end ----------------------------------------------------------------------- */
 
-static int refuse_ptrace(int why, struct assay_error *err)
+static int refuse_ptrace(int why, struct as_error *err)
 {
-    return as_error_set(err, ASSAY_ERR_PERMISSION,
+    return as_error_set(err, AS_ERR_PERMISSION,
                         "ptrace: refused, but statically linked programs need it: %s; permit it "
                         "(/proc/sys/kernel/yama/ptrace_scope below 2, SYS_PTRACE and seccomp of "
                         "the container), or link the program dynamically",
                         strerror(why));
 }
 
-static int map_control(const char *directory, struct assay_error *err)
+static int map_control(const char *directory, struct as_error *err)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/" AS_AGENT_CONTROL, directory);
@@ -322,10 +322,10 @@ static int map_control(const char *directory, struct assay_error *err)
     follow.control = at == MAP_FAILED ? NULL : at;
     return follow.control
                ? 0
-               : as_error_set(err, ASSAY_ERR_IO, "%s: cannot be opened: %s", path, strerror(why));
+               : as_error_set(err, AS_ERR_IO, "%s: cannot be opened: %s", path, strerror(why));
 }
 
-static int read_image(const char *library, struct assay_error *err)
+static int read_image(const char *library, struct as_error *err)
 {
     char path[PATH_MAX + sizeof AS_BARE_LIBRARY];
     const char *slash = strrchr(library, '/');
@@ -335,13 +335,12 @@ static int read_image(const char *library, struct assay_error *err)
 }
 
 /* `*why` is what it reports. */
-static int start_follower(struct as_injector *injector, pid_t pid, int *why,
-                          struct assay_error *err)
+static int start_follower(struct as_injector *injector, pid_t pid, int *why, struct as_error *err)
 {
     int report[2];
     *why = 0;
     if (pipe2(report, O_CLOEXEC) < 0)
-        return as_error_set(err, ASSAY_ERR_LIMIT,
+        return as_error_set(err, AS_ERR_LIMIT,
                             "the program cannot be observed: %s; raise the limit of open files "
                             "with 'ulimit -n'",
                             strerror(errno));
@@ -363,7 +362,7 @@ static int start_follower(struct as_injector *injector, pid_t pid, int *why,
     return 0;
 }
 
-int as_injector_check(struct assay_error *err)
+int as_injector_check(struct as_error *err)
 {
     int status = 0;
     const pid_t child = fork();
@@ -379,7 +378,7 @@ int as_injector_check(struct assay_error *err)
 
 /* What the follower has of us is a copy. */
 static int begin_follower(struct as_injector *injector, pid_t pid, const char *directory,
-                          const char *library, int *why, struct assay_error *err)
+                          const char *library, int *why, struct as_error *err)
 {
     const int rights = PROT_READ | PROT_WRITE;
     injector->pid = 0;
@@ -402,7 +401,7 @@ static int begin_follower(struct as_injector *injector, pid_t pid, const char *d
 }
 
 int as_injector_begin(struct as_injector *injector, pid_t child, const char *directory,
-                      const char *library, struct assay_error *err)
+                      const char *library, struct as_error *err)
 {
     int why;
     injector->state = NULL;
@@ -415,7 +414,7 @@ int as_injector_begin(struct as_injector *injector, pid_t child, const char *dir
 }
 
 int as_injector_attach(struct as_injector *injector, pid_t pid, const char *directory,
-                       const char *library, struct assay_error *err)
+                       const char *library, struct as_error *err)
 {
     int why;
     void *state = mmap(NULL, sizeof *injector->state, PROT_READ | PROT_WRITE,

@@ -24,14 +24,14 @@ struct as_injector {
 };
 
 /* Before anything runs: whether ptrace(2) is permitted at all. Errors: PERMISSION. */
-int as_injector_check(struct assay_error *err);
+int as_injector_check(struct as_error *err);
 /*
  * Follows process `child`, which executes nothing before this returned. `directory` is that of the
  * agent, with its control file, which names the executable; `library` is the other agent's path,
  * beside which the image lies. Errors: PERMISSION (ptrace is forbidden), NOT_FOUND (no image), IO.
  */
 int as_injector_begin(struct as_injector *injector, pid_t child, const char *directory,
-                      const char *library, struct assay_error *err);
+                      const char *library, struct as_error *err);
 /*
  * Brings the agent into process `pid`, which goes on. `directory` is as above. Errors: PERMISSION
  * (ptrace is forbidden, another traces it, it has confined itself), NOT_FOUND (it has ended; no
@@ -39,10 +39,10 @@ int as_injector_begin(struct as_injector *injector, pid_t child, const char *dir
  * LIMIT (threads), IO (it cannot open the files of `directory`).
  */
 int as_injector_attach(struct as_injector *injector, pid_t pid, const char *directory,
-                       const char *library, struct assay_error *err);
+                       const char *library, struct as_error *err);
 /* Before that, with nothing done to the process: what can be seen to stand against it. The files of
  * `directory`, when given, must be there for it, too. Errors: as above. */
-int as_injector_attach_check(pid_t pid, const char *directory, struct assay_error *err);
+int as_injector_attach_check(pid_t pid, const char *directory, struct as_error *err);
 /* Lets go of what still runs; code of an attached process becomes what it was. */
 void as_injector_leave(struct as_injector *injector);
 /* After that: one sentence on what stays in an attached process; NULL: nothing does. */

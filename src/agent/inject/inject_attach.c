@@ -35,7 +35,7 @@ static uint64_t page_up(uint64_t n)
 
 static uint64_t table_b(void)
 {
-    return page_up(AS_HELD_MOST * sizeof(struct as_bare_thread));
+    return page_up(AS_STOPPED_MAX * sizeof(struct as_bare_thread));
 }
 
 static bool write_table(int memory, uint64_t at, bool with_stacks)

@@ -113,7 +113,7 @@ static bool make_image(struct elf_file *file, struct as_image *image)
     return find_places(file, image);
 }
 
-int as_image_read(const char *path, struct as_image *image, struct assay_error *err)
+int as_image_read(const char *path, struct as_image *image, struct as_error *err)
 {
     struct stat status = {0};
     struct elf_file file = {0};
@@ -130,7 +130,7 @@ int as_image_read(const char *path, struct as_image *image, struct assay_error *
     if (good)
         return 0;
     as_image_free(image);
-    return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+    return as_error_set(err, AS_ERR_NOT_FOUND,
                         "%s: the agent for statically linked programs is missing or damaged%s%s; "
                         "install it beside " AS_AGENT_LIBRARY,
                         path, why ? ": " : "", why ? strerror(why) : "");

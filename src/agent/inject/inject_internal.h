@@ -72,7 +72,7 @@ struct as_attach_state {
 
 /* ---- inject_image.c ---- */
 
-int as_image_read(const char *path, struct as_image *image, struct assay_error *err);
+int as_image_read(const char *path, struct as_image *image, struct as_error *err);
 void as_image_free(struct as_image *image);
 
 /* ---- inject_call.c: a thread that stands at a stop; 0, or -1: it ended or cannot be asked ---- */
@@ -124,7 +124,7 @@ struct as_stopped_thread {
     uint64_t pc, again, sp, base; /* as in struct as_bare_thread */
     uint64_t segment;             /* of code */
 };
-#define AS_HELD_MOST 32768u
+#define AS_STOPPED_MAX 32768u
 extern struct as_stopped_thread *as_stopped_thread;
 extern unsigned as_stopped_n;
 
@@ -167,7 +167,7 @@ void as_attach_leave(struct as_attach_state *state);
 /* ---- inject_refuse.c, in the parent ---- */
 
 /* Says why a process could not be attached to. */
-int as_attach_refuse(pid_t pid, const struct as_attach_state *state, struct assay_error *err);
+int as_attach_refuse(pid_t pid, const struct as_attach_state *state, struct as_error *err);
 
 /* ---- inject_program.c ---- */
 

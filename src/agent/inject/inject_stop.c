@@ -44,7 +44,7 @@ static bool has_table(void)
 {
     if (as_stopped_thread)
         return true;
-    void *at = mmap(NULL, AS_HELD_MOST * sizeof *as_stopped_thread, PROT_READ | PROT_WRITE,
+    void *at = mmap(NULL, AS_STOPPED_MAX * sizeof *as_stopped_thread, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     as_stopped_thread = at == MAP_FAILED ? NULL : at;
     return as_stopped_thread;
@@ -99,11 +99,11 @@ static int interrupt_other_threads(pid_t pid, bool seize, struct as_attach_state
                 tid = tid * 10 + (*digit - '0');
             if (tid == 0 || find_stopped_thread(tid))
                 continue;
-            state->error = as_stopped_n == AS_HELD_MOST ? 0 : interrupt_thread(pid, tid, seize);
+            state->error = as_stopped_n == AS_STOPPED_MAX ? 0 : interrupt_thread(pid, tid, seize);
             state->who = tid;
-            refusal = as_stopped_n == AS_HELD_MOST ? AS_ATTACH_MANY
-                      : state->error               ? AS_ATTACH_FORBIDDEN
-                                                   : AS_ATTACH_DONE;
+            refusal = as_stopped_n == AS_STOPPED_MAX ? AS_ATTACH_MANY
+                      : state->error                 ? AS_ATTACH_FORBIDDEN
+                                                     : AS_ATTACH_DONE;
         }
     }
     if (fd >= 0)

@@ -42,7 +42,7 @@ static int open_log(struct as_objects_logs *logs, int directory, const char *nam
     if (as_vec_push(&logs->at, log) == 0)
         return 0;
     munmap(file, sizeof *file);
-    return ASSAY_ERR_NOMEM;
+    return AS_ERR_NOMEM;
 }
 
 int as_objects_find(struct as_objects_logs *logs, const char *directory)

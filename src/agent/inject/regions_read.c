@@ -45,7 +45,7 @@ static int read_region_rows(const struct as_regions *it, struct as_region_facts 
         if (!make_fact(it, &it->row[i], &fact))
             out->damaged++;
         else if (as_vec_push(&out->at, fact) < 0)
-            return ASSAY_ERR_NOMEM;
+            return AS_ERR_NOMEM;
     }
     return 0;
 }
@@ -65,14 +65,14 @@ static int read_file(int directory, const char *name, struct as_regions *room,
     return whole ? read_region_rows(room, out) : 0;
 }
 
-int as_regions_read(const char *directory, struct as_region_facts *out, struct assay_error *err)
+int as_regions_read(const char *directory, struct as_region_facts *out, struct as_error *err)
 {
     static const char prefix[] = AS_REGIONS_PREFIX ".";
     int rc = 0;
     DIR *dir = opendir(directory);
     struct as_regions *room = dir ? as_calloc(1, sizeof *room) : NULL;
     if (dir && !room)
-        rc = ASSAY_ERR_NOMEM;
+        rc = AS_ERR_NOMEM;
     for (struct dirent *entry; rc == 0 && dir && (entry = readdir(dir));)
         if (strncmp(entry->d_name, prefix, sizeof prefix - 1) == 0)
             rc = read_file(dirfd(dir), entry->d_name, room, out);

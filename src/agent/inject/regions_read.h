@@ -27,7 +27,7 @@ struct as_region_facts {
 };
 
 /* Reads and removes all files of regions in `directory`. Errors: NOMEM. */
-int as_regions_read(const char *directory, struct as_region_facts *out, struct assay_error *err);
+int as_regions_read(const char *directory, struct as_region_facts *out, struct as_error *err);
 void as_region_facts_fini(struct as_region_facts *facts);
 
 #endif

@@ -23,7 +23,7 @@
 /* ---- The library -------------------------------------------------------------------------- */
 
 /* Beside this program, as built or as installed; or where the environment says. */
-static int find_library(char *out, struct assay_error *err)
+static int find_library(char *out, struct as_error *err)
 {
     static const char *const places[] = {"src/agent", AS_AGENT_RELATIVE, AS_AGENT_INSTALLED};
     char self[PATH_MAX], path[2 * PATH_MAX];
@@ -41,17 +41,17 @@ static int find_library(char *out, struct assay_error *err)
         found = realpath(path, out);
     }
     if (!found)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+        return as_error_set(err, AS_ERR_NOT_FOUND,
                             "%s: the agent library is missing; install it beside assay, or set "
                             "ASSAY_AGENT_LIBRARY to its path",
                             AS_AGENT_LIBRARY);
     if (strpbrk(out, " :"))
-        return as_error_set(err, ASSAY_ERR_USAGE,
+        return as_error_set(err, AS_ERR_USAGE,
                             "%s: a path with a space or colon cannot be preloaded; move it", out);
     return 0;
 }
 
-int as_agent_library_beside(const char *name, char *out, struct assay_error *err)
+int as_agent_library_beside(const char *name, char *out, struct as_error *err)
 {
     AS_TRY(find_library(out, err));
     char *last = strrchr(out, '/') + 1;
@@ -59,23 +59,20 @@ int as_agent_library_beside(const char *name, char *out, struct assay_error *err
     const int n = snprintf(last, room_b, "%s", name);
     return n >= 0 && (size_t)n < room_b
                ? 0
-               : as_error_set(err, ASSAY_ERR_LIMIT, "%s: the path is too long; move the file",
-                              name);
+               : as_error_set(err, AS_ERR_LIMIT, "%s: the path is too long; move the file", name);
 }
 
 /* ---- Opening ------------------------------------------------------------------------------ */
 
-static int failed(struct assay_error *err, const char *path, int error)
+static int failed(struct as_error *err, const char *path, int error)
 {
-    int code =
-        error == EACCES || error == EPERM || error == EROFS ? ASSAY_ERR_PERMISSION : ASSAY_ERR_IO;
+    int code = error == EACCES || error == EPERM || error == EROFS ? AS_ERR_PERMISSION : AS_ERR_IO;
     return as_error_set(err, code,
                         "%s: cannot be prepared for the agent: %s; use a writable directory", path,
                         strerror(error));
 }
 
-static int make_directory(struct as_agent_session *s, const char *directory,
-                          struct assay_error *err)
+static int make_directory(struct as_agent_session *s, const char *directory, struct as_error *err)
 {
     if (mkdir(directory, 0700) < 0 && errno != EEXIST)
         return failed(err, directory, errno);
@@ -86,7 +83,7 @@ static int make_directory(struct as_agent_session *s, const char *directory,
     free(real);
     /* The agent puts a name behind it. */
     if (n >= (int)sizeof s->environment - 256)
-        return as_error_set(err, ASSAY_ERR_LIMIT, "%s: the path is too long; use a shorter one",
+        return as_error_set(err, AS_ERR_LIMIT, "%s: the path is too long; use a shorter one",
                             directory);
     s->word[0] = s->environment;
     return 0;
@@ -101,7 +98,7 @@ static void fill_control(struct as_agent_session *s)
     control->locked = flock(s->control_fd, LOCK_EX | LOCK_NB) == 0;
 }
 
-static int make_control(struct as_agent_session *s, struct assay_error *err)
+static int make_control(struct as_agent_session *s, struct as_error *err)
 {
     char path[sizeof s->environment + 32];
     snprintf(path, sizeof path, "%s/%s", as_agent_session_path(s), AS_AGENT_CONTROL);
@@ -122,8 +119,7 @@ static int make_control(struct as_agent_session *s, struct assay_error *err)
     return rc;
 }
 
-int as_agent_session_open(const char *directory, struct as_agent_session *s,
-                          struct assay_error *err)
+int as_agent_session_open(const char *directory, struct as_agent_session *s, struct as_error *err)
 {
     memset(s, 0, sizeof *s);
     s->control_fd = -1;

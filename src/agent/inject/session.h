@@ -25,8 +25,7 @@ struct as_agent_session {
  * is for agents before as_agent_session_begin. After a failure it is closed as after success.
  * Errors: NOT_FOUND and USAGE (of the library), PERMISSION, IO, LIMIT (too long a path).
  */
-int as_agent_session_open(const char *directory, struct as_agent_session *s,
-                          struct assay_error *err);
+int as_agent_session_open(const char *directory, struct as_agent_session *s, struct as_error *err);
 /* A part for a client, zeroed; NULL: there is no room. */
 void *as_agent_session_part(struct as_agent_session *s, const char *client);
 /* The executable that is measured, among all that the command starts. */
@@ -44,7 +43,7 @@ static inline const char *as_agent_session_path(const struct as_agent_session *s
 
 /* The path of a library that stands beside the agent's; `out` has PATH_MAX bytes. Errors: those of
  * the library above. */
-int as_agent_library_beside(const char *name, char *out, struct assay_error *err);
+int as_agent_library_beside(const char *name, char *out, struct as_error *err);
 
 /* Removes directories PREFIX* in `place` whose reader was killed, with all in them. */
 void as_agent_session_sweep(const char *place, const char *prefix);

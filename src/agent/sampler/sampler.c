@@ -29,7 +29,7 @@ static void record_thread(uint32_t kind, uint32_t parent_tid)
 
 static void arm_wanted(void)
 {
-    if (as_sampler.sampling->python != AS_AGENT_PYTHON_ALONE || as_sampler_python_is_wanted())
+    if (as_sampler_state.sampling->python != AS_AGENT_PYTHON_ALONE || as_sampler_python_is_wanted())
         as_sampler_arm();
 }
 
@@ -98,10 +98,10 @@ static bool make_own_ring(bool forked)
 
 static bool begin_sampler(void)
 {
-    as_sampler.sampling = as_agent_part(&as_agent_sampler);
-    if (!as_sampler.sampling)
+    as_sampler_state.sampling = as_agent_part(&as_agent_sampler);
+    if (!as_sampler_state.sampling)
         return false;
-    if (as_sampler.sampling->python == AS_AGENT_PYTHON_ALONE && !as_sampler_python_is_here())
+    if (as_sampler_state.sampling->python == AS_AGENT_PYTHON_ALONE && !as_sampler_python_is_here())
         return false;
     if (as_agent_claim_signal() == 0 || as_sampler_handle() < 0) {
         as_agent_process_missed(EAGAIN);
@@ -113,7 +113,7 @@ static bool begin_sampler(void)
 /* Timers are not inherited; the ring is the parent's. */
 static void begin_sampled_child(void)
 {
-    if (!as_sampler.ring)
+    if (!as_sampler_state.ring)
         return;
     as_sampler_ring_drop();
     as_sampler_timers_forked();
@@ -125,7 +125,7 @@ static void begin_sampled_child(void)
 
 static void note_code(int code)
 {
-    struct as_agent_ring *ring = as_sampler.ring;
+    struct as_agent_ring *ring = as_sampler_state.ring;
     if (ring)
         atomic_store(&ring->exit_code, (uint32_t)(code & 0xff) + 1);
 }

@@ -6,13 +6,13 @@
 #include "agent/core/agent.h"
 #include "agent/shared/ring.h"
 
-struct as_sampler {
+struct as_sampler_state {
     struct as_agent_sampling *sampling;
     struct as_agent_ring *_Atomic ring; /* NULL: this process is not observed */
     uint8_t *data;                      /* mapped twice in a row: a record is never in two parts */
     uint64_t data_b;
 };
-extern struct as_sampler as_sampler;
+extern struct as_sampler_state as_sampler_state;
 
 /* ---- sampler_ring.c ---- */
 

@@ -172,7 +172,7 @@ bool as_sampler_python_is_wanted(void)
 
 void as_sampler_python_look(void)
 {
-    if (!as_sampler.ring || !as_sampler.sampling->python || python.state != PYTHON_NONE)
+    if (!as_sampler_state.ring || !as_sampler_state.sampling->python || python.state != PYTHON_NONE)
         return;
     if (as_sampler_python_is_here())
         set_interpreter((uintptr_t)find_symbol("_PyRuntime"));

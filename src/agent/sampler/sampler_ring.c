@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-struct as_sampler as_sampler;
+struct as_sampler_state as_sampler_state;
 
 /* Of a limited memory a ring takes at most this part. */
 #define MEMORY_PART 32
@@ -25,7 +25,7 @@ struct as_sampler as_sampler;
 /* Grows with the processors that this process may use. */
 static uint64_t ring_size_b(void)
 {
-    const struct as_agent_sampling *sampling = as_sampler.sampling;
+    const struct as_agent_sampling *sampling = as_sampler_state.sampling;
     uint64_t mask[128], size_b = sampling->ring_least_b, processors = 0;
     long n = syscall(SYS_sched_getaffinity, 0, sizeof mask, mask);
     for (long i = 0; i < n / 8; i++)
@@ -61,8 +61,8 @@ static int map_ring(int fd, uint64_t data_b)
     /* Most processes touch a few pages: to read ahead of each would be half of what a ring costs.
      */
     syscall(SYS_madvise, at, AS_AGENT_PAGE_B + 2 * data_b, MADV_RANDOM);
-    as_sampler.data = at + AS_AGENT_PAGE_B;
-    as_sampler.data_b = data_b;
+    as_sampler_state.data = at + AS_AGENT_PAGE_B;
+    as_sampler_state.data_b = data_b;
     return 0;
 }
 
@@ -83,16 +83,16 @@ int as_sampler_ring_make(bool forked)
         return rc;
     }
     struct as_agent_ring *ring =
-        (struct as_agent_ring *)(void *)(as_sampler.data - AS_AGENT_PAGE_B);
+        (struct as_agent_ring *)(void *)(as_sampler_state.data - AS_AGENT_PAGE_B);
     ring->version = AS_AGENT_VERSION;
     ring->pid = (uint32_t)as_agent.pid;
     ring->parent_pid = (uint32_t)as_agent.parent_pid;
     ring->parent_tid = forked ? (uint32_t)as_agent.fork_tid : 0;
     ring->forked = forked;
     ring->begun_ns = begun_ns;
-    ring->data_b = as_sampler.data_b;
+    ring->data_b = as_sampler_state.data_b;
     prctl(PR_GET_NAME, ring->name, 0, 0, 0);
-    atomic_store_explicit(&as_sampler.ring, ring, memory_order_release);
+    atomic_store_explicit(&as_sampler_state.ring, ring, memory_order_release);
     as_sampler_maps(begun_ns);
     atomic_store_explicit(&ring->magic, AS_AGENT_MAGIC, memory_order_release);
     as_agent_wake();
@@ -101,30 +101,30 @@ int as_sampler_ring_make(bool forked)
 
 void as_sampler_ring_drop(void)
 {
-    struct as_agent_ring *old = as_sampler.ring;
-    atomic_store(&as_sampler.ring, NULL);
+    struct as_agent_ring *old = as_sampler_state.ring;
+    atomic_store(&as_sampler_state.ring, NULL);
     if (old && !as_agent_is_confined())
-        munmap(old, AS_AGENT_PAGE_B + 2 * as_sampler.data_b);
+        munmap(old, AS_AGENT_PAGE_B + 2 * as_sampler_state.data_b);
 }
 
 /* ---- Writing ------------------------------------------------------------------------------ */
 
 void *as_sampler_reserve(uint32_t size_b, uint32_t spare_b)
 {
-    struct as_agent_ring *ring = atomic_load_explicit(&as_sampler.ring, memory_order_acquire);
+    struct as_agent_ring *ring = atomic_load_explicit(&as_sampler_state.ring, memory_order_acquire);
     if (!ring)
         return NULL;
     uint64_t n = (size_b + 7u) & ~7u, used;
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
     do {
         used = head - atomic_load_explicit(&ring->tail, memory_order_acquire);
-        if (used + n + spare_b > as_sampler.data_b)
+        if (used + n + spare_b > as_sampler_state.data_b)
             return NULL;
     } while (!atomic_compare_exchange_weak_explicit(&ring->head, &head, head + n,
                                                     memory_order_relaxed, memory_order_relaxed));
-    if (used <= as_sampler.data_b / 2 && used + n > as_sampler.data_b / 2)
+    if (used <= as_sampler_state.data_b / 2 && used + n > as_sampler_state.data_b / 2)
         as_agent_wake();
-    return as_sampler.data + (head & (as_sampler.data_b - 1));
+    return as_sampler_state.data + (head & (as_sampler_state.data_b - 1));
 }
 
 void as_sampler_commit(void *record, uint32_t size_b, uint32_t kind, uint64_t time_ns)

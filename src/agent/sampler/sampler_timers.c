@@ -23,8 +23,8 @@ static void unblock(void)
 
 void as_sampler_missed(int error)
 {
-    atomic_fetch_add(&as_sampler.ring->threads_missed, 1);
-    atomic_store(&as_sampler.ring->missed_errno, (uint32_t)error);
+    atomic_fetch_add(&as_sampler_state.ring->threads_missed, 1);
+    atomic_store(&as_sampler_state.ring->missed_errno, (uint32_t)error);
 }
 
 /* Timers by number, for whoever must stop them all; those beyond have no place here. */
@@ -102,9 +102,9 @@ void as_sampler_timers_forked(void)
 
 void as_sampler_arm(void)
 {
-    uint32_t period_ns = as_sampler.sampling->period_ns;
+    uint32_t period_ns = as_sampler_state.sampling->period_ns;
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = as_agent.signal};
-    event.sigev_value.sival_ptr = &as_sampler;
+    event.sigev_value.sival_ptr = &as_sampler_state;
     event._sigev_un._tid = as_agent_self.tid;
     if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &own.timer) < 0) {
         as_sampler_missed(errno);

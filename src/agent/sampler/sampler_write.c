@@ -82,7 +82,8 @@ static void copy_registers(const greg_t *regs, uint64_t *out)
 static void write_sample(const ucontext_t *context, uint64_t time_ns, uint64_t period_ns)
 {
     const greg_t *regs = context->uc_mcontext.gregs;
-    uint32_t stacks = as_sampler.sampling->stacks, most_b = as_sampler.sampling->stack_b;
+    uint32_t stacks = as_sampler_state.sampling->stacks,
+             most_b = as_sampler_state.sampling->stack_b;
     uintptr_t sp = (uintptr_t)regs[REG_RSP] & ~(uintptr_t)7, end = sp;
     struct as_agent_python_frame *python = NULL;
     struct as_agent_sample head = {
@@ -102,7 +103,7 @@ static void write_sample(const ucontext_t *context, uint64_t time_ns, uint64_t p
     uint32_t size_b = (uint32_t)sizeof head + words_b + head.stack_b + python_b;
     uint8_t *at = as_sampler_reserve(size_b, AS_AGENT_SPARE_B);
     if (!at) {
-        atomic_fetch_add_explicit(&as_sampler.ring->lost, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&as_sampler_state.ring->lost, 1, memory_order_relaxed);
         return;
     }
     /* The size stays 0 until all is there. */
@@ -121,12 +122,12 @@ static void write_sample(const ucontext_t *context, uint64_t time_ns, uint64_t p
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
     int saved = errno;
-    if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &as_sampler) {
+    if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &as_sampler_state) {
         as_agent_forward(signal, info, context);
-    } else if (as_sampler.ring && !as_agent_is_confined() && !as_agent.off &&
-               atomic_load_explicit(&as_sampler.sampling->enabled, memory_order_relaxed)) {
+    } else if (as_sampler_state.ring && !as_agent_is_confined() && !as_agent.off &&
+               atomic_load_explicit(&as_sampler_state.sampling->enabled, memory_order_relaxed)) {
         uint64_t times = 1 + (uint64_t)(info->si_overrun > 0 ? info->si_overrun : 0);
-        const uint64_t period_ns = times * as_sampler.sampling->period_ns;
+        const uint64_t period_ns = times * as_sampler_state.sampling->period_ns;
         write_sample(context, as_monotonic_ns(), period_ns);
         as_tracer_sample(context, period_ns);
     }

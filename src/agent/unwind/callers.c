@@ -38,7 +38,7 @@ static _Atomic int changing; /* a lock of all of these */
 
 /* ---- Rows as words ------------------------------------------------------------------------ */
 
-static uint64_t pack_row(const struct as_unwind_row *row, bool is_library)
+static uint64_t pack_row(const struct as_agent_unwind_row *row, bool is_library)
 {
     uint64_t word = KNOWN_BIT | (is_library ? LIBRARY_BIT : 0);
     if (row->cfa_offset > OFFSET_MOST || row->cfa_offset < -OFFSET_MOST ||
@@ -127,7 +127,7 @@ static uint64_t learn_place(uint64_t address, as_callers_module *tell)
     struct as_unwind_module module;
     if (!as_unwind_module_of(address - 1, &module))
         return KNOWN_BIT;
-    const struct as_unwind_row row = as_unwind_row_of(address, &module);
+    const struct as_agent_unwind_row row = as_unwind_row_of(address, &module);
     const uint64_t word = pack_row(&row, is_library_of_mpi(module.name));
     if (as_agent_is_confined() || atomic_exchange(&changing, 1))
         return word;
@@ -199,7 +199,7 @@ static uint64_t step_up(struct caller_walk *walk, uint64_t word)
     const uintptr_t saved = (uintptr_t)(intptr_t)offset_of_word(word, 4 + OFFSET_BITS);
     const unsigned from = word >> 2 & 3;
     uint64_t cfa = 0, frame = walk->frame, address;
-    switch ((enum as_unwind_cfa)(word & 3)) {
+    switch ((enum as_agent_unwind_cfa)(word & 3)) {
     case AS_UNWIND_BY_STACK:
         cfa = walk->sp + offset;
         break;

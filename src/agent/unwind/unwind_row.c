@@ -44,7 +44,7 @@ bool as_unwind_module_of(uintptr_t address, struct as_unwind_module *out)
 /* ---- Instructions ------------------------------------------------------------------------- */
 
 struct row_state {
-    struct as_unwind_row row;
+    struct as_agent_unwind_row row;
     bool is_last; /* the return address is said to be none */
 };
 
@@ -307,9 +307,10 @@ static bool read_common(struct as_read *r, struct row_machine *m, bool *is_sized
     return !more.bad && encoding == PCREL_SDATA4;
 }
 
-struct as_unwind_row as_unwind_row_of(uintptr_t address, const struct as_unwind_module *module)
+struct as_agent_unwind_row as_unwind_row_of(uintptr_t address,
+                                            const struct as_unwind_module *module)
 {
-    static const struct as_unwind_row unknown;
+    static const struct as_agent_unwind_row unknown;
     struct row_machine m = {.wanted = address - 1}; /* the call, not what follows it */
     const uint8_t *at = find_record(m.wanted, module);
     struct as_read own = at ? record_at(at, module) : as_read_of(NULL, 0);

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum as_unwind_cfa {
+enum as_agent_unwind_cfa {
     AS_UNWIND_UNKNOWN,  /* also: there is no caller */
     AS_UNWIND_BY_STACK, /* the stack pointer and an offset */
     AS_UNWIND_BY_FRAME, /* the frame pointer and an offset */
@@ -24,8 +24,8 @@ enum as_unwind_saved {
 };
 
 /* The return address stands just below the CFA, where x86-64's calls put it. */
-struct as_unwind_row {
-    uint8_t cfa, saved; /* as_unwind_cfa, as_unwind_saved */
+struct as_agent_unwind_row {
+    uint8_t cfa, saved; /* as_agent_unwind_cfa, as_unwind_saved */
     int32_t cfa_offset, saved_offset;
 };
 
@@ -40,6 +40,7 @@ struct as_unwind_module {
 /* False: nothing that the loader knows of. */
 bool as_unwind_module_of(uintptr_t address, struct as_unwind_module *out);
 /* For a return address; `cfa` is UNKNOWN where there is no row, or none of these forms. */
-struct as_unwind_row as_unwind_row_of(uintptr_t address, const struct as_unwind_module *module);
+struct as_agent_unwind_row as_unwind_row_of(uintptr_t address,
+                                            const struct as_unwind_module *module);
 
 #endif

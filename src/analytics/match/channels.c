@@ -18,7 +18,7 @@ struct as_channels {
 int as_channels_new(struct as_channels **out)
 {
     *out = as_calloc(1, sizeof **out);
-    return *out ? 0 : ASSAY_ERR_NOMEM;
+    return *out ? 0 : AS_ERR_NOMEM;
 }
 
 void as_channels_free(struct as_channels **channels)

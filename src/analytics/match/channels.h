@@ -19,7 +19,7 @@ struct as_channel_side {
     bool is_send;
 };
 
-int as_channels_new(struct as_channels **out); /* returns 0 or ASSAY_ERR_NOMEM, as does the function
+int as_channels_new(struct as_channels **out); /* returns 0 or AS_ERR_NOMEM, as does the function
                                                 * below */
 void as_channels_free(struct as_channels **channels);
 /* Registers one side at its initialisation. `*out` is the number of the channel: the same for both

@@ -39,7 +39,7 @@ int as_collectives_new(struct as_collectives **out, as_collective_matched *on_ma
 {
     *out = as_calloc(1, sizeof **out);
     if (!*out)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     (*out)->on_matched = on_matched;
     (*out)->context = context;
     return 0;
@@ -78,10 +78,10 @@ static int make_group(struct as_collectives *g, uint64_t comm, uint32_t size,
     struct comm_group group = {.comm = comm, .size = size};
     group.begun = as_calloc(size, sizeof *group.begun);
     if (!group.begun)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     if (as_vec_push(&g->group, group) < 0) {
         as_free(group.begun);
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     }
     *out = &g->group.at[g->group.n - 1];
     return as_index_add_word(&g->groups, comm, (uint32_t)(g->group.n - 1));
@@ -124,7 +124,7 @@ static int group_for(struct as_collectives *g, uint64_t comm, uint32_t size, uin
     *out = find_group(g, comm);
     if (!*out)
         AS_TRY(make_group(g, comm, size, out));
-    return rank < (*out)->size ? 0 : ASSAY_ERR_CORRUPT;
+    return rank < (*out)->size ? 0 : AS_ERR_CORRUPT;
 }
 
 int as_collectives_begin(struct as_collectives *g, uint64_t comm, uint32_t size, uint32_t rank,
@@ -141,7 +141,7 @@ int as_collectives_begin(struct as_collectives *g, uint64_t comm, uint32_t size,
         return 0;
     operation->kind = kind;
     operation->member = new_members(g, group->size);
-    return operation->member ? 0 : ASSAY_ERR_NOMEM;
+    return operation->member ? 0 : AS_ERR_NOMEM;
 }
 
 /* Those at the front that all have left make room. */
@@ -190,10 +190,10 @@ int as_collectives_leave(struct as_collectives *g, uint64_t comm, uint64_t numbe
     struct comm_group *group = find_group(g, comm);
     if (!group || rank >= group->size || number < group->first ||
         number - group->first >= group->operation.n - group->gone)
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     struct operation *operation = &group->operation.at[group->gone + (number - group->first)];
     if (!operation->member || operation->member[rank].leave_ns != INT64_MIN)
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     operation->member[rank] = *member;
     return leave_operation(g, group, operation);
 }

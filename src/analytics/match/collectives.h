@@ -53,23 +53,23 @@ typedef int as_collective_matched(void *context, const struct as_collective *col
 
 struct as_collectives;
 
-/* Returns 0 or ASSAY_ERR_NOMEM. `on_matched` is called once all members have left. */
+/* Returns 0 or AS_ERR_NOMEM. `on_matched` is called once all members have left. */
 int as_collectives_new(struct as_collectives **out, as_collective_matched *on_matched,
                        void *context);
 void as_collectives_free(struct as_collectives **collectives);
 
 /* Begins the next operation of a member on the communicator. `*number` identifies the operation for
- * as_collectives_leave. `rank` is less than `size`. Returns 0 or ASSAY_ERR_NOMEM. */
+ * as_collectives_leave. `rank` is less than `size`. Returns 0 or AS_ERR_NOMEM. */
 int as_collectives_begin(struct as_collectives *collectives, uint64_t comm, uint32_t size,
                          uint32_t rank, enum as_collective_kind kind, int64_t root,
                          uint64_t *number);
-/* Completes the operation for one member. Returns 0, ASSAY_ERR_NOMEM, or the error of
+/* Completes the operation for one member. Returns 0, AS_ERR_NOMEM, or the error of
  * `on_matched`. */
 int as_collectives_leave(struct as_collectives *collectives, uint64_t comm, uint64_t number,
                          uint32_t rank, const struct as_collective_member *member);
 
 /* Skips `n` operations of a member that are missing in the trace; these have no wait states.
- * Returns 0, ASSAY_ERR_NOMEM or ASSAY_ERR_CORRUPT (no such rank). */
+ * Returns 0, AS_ERR_NOMEM or AS_ERR_CORRUPT (no such rank). */
 int as_collectives_missed(struct as_collectives *collectives, uint64_t comm, uint32_t size,
                           uint32_t rank, uint64_t n);
 

@@ -39,7 +39,7 @@ int as_groups_new(struct as_groups **out, const struct as_trace *trace)
 {
     *out = as_calloc(1, sizeof **out);
     if (!*out)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     as_vec_foreach (&trace->process, process)
         as_vec_foreach (&process->comm, comm)
             AS_TRY(add_groups(*out, comm));

@@ -9,7 +9,7 @@
 
 struct as_groups;
 
-/* Reads all communicators of the trace at once. Returns 0 or ASSAY_ERR_NOMEM. */
+/* Reads all communicators of the trace at once. Returns 0 or AS_ERR_NOMEM. */
 int as_groups_new(struct as_groups **out, const struct as_trace *trace);
 void as_groups_free(struct as_groups **groups);
 

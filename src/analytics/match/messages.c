@@ -69,7 +69,7 @@ int as_messages_new(struct as_messages **out, as_message_matched *matched, void 
     struct as_messages *m = as_calloc(1, sizeof *m);
     *out = m;
     if (!m)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     m->matched = matched;
     m->context = context;
     m->free_half = m->free_post = NONE;

@@ -49,15 +49,15 @@ typedef int as_message_matched(void *context, const struct as_message *message);
 
 struct as_messages;
 
-/* 0 or ASSAY_ERR_NOMEM. */
+/* 0 or AS_ERR_NOMEM. */
 int as_messages_new(struct as_messages **out, as_message_matched *matched, void *context);
 void as_messages_free(struct as_messages **messages);
 
 /* Begins a send. `*send` is its number until it is completed or cancelled. Sends of a channel match
- * in the order of their beginnings. Returns 0 or ASSAY_ERR_NOMEM. */
+ * in the order of their beginnings. Returns 0 or AS_ERR_NOMEM. */
 int as_messages_begin(struct as_messages *messages, uint64_t comm, int64_t from, int64_t to,
                       int64_t tag, uint32_t *send);
-/* Completes a send. Returns 0, ASSAY_ERR_NOMEM, or the error of `matched`, as do the functions
+/* Completes a send. Returns 0, AS_ERR_NOMEM, or the error of `matched`, as do the functions
  * below. */
 int as_messages_sent(struct as_messages *messages, uint32_t send, int64_t size_b,
                      const struct as_message_side *side);

@@ -185,7 +185,7 @@ int as_mpi_add_traffic(struct as_trace_walk *walk, int64_t from, int64_t to, int
                        int64_t sent_ns)
 {
     uint64_t hash = as_hash_mix((uint64_t)from, (uint64_t)to);
-    struct as_traffic *traffic = NULL;
+    struct as_message_traffic *traffic = NULL;
     uint32_t at;
     if (walk->is_watched || !as_moment_is_in(sent_ns, &walk->out->range))
         return 0;
@@ -194,7 +194,7 @@ int as_mpi_add_traffic(struct as_trace_walk *walk, int64_t from, int64_t to, int
         if (walk->out->traffic.at[at].from == from && walk->out->traffic.at[at].to == to)
             traffic = &walk->out->traffic.at[at];
     if (!traffic) {
-        AS_TRY(as_vec_push(&walk->out->traffic, (struct as_traffic){from, to, 0, 0}));
+        AS_TRY(as_vec_push(&walk->out->traffic, (struct as_message_traffic){from, to, 0, 0}));
         AS_TRY(as_index_add(&walk->traffics, hash, (uint32_t)(walk->out->traffic.n - 1)));
         traffic = &walk->out->traffic.at[walk->out->traffic.n - 1];
     }
@@ -381,7 +381,7 @@ static int leave_collective(const struct leaving *l, const struct as_request *r)
                                           .enter_ns = l->frame->enter_ns,
                                           .leave_ns = l->leave_ns};
     int rc = as_match_leave(l->walk, r->comm, r->collective, r->rank, &member);
-    if (rc == ASSAY_ERR_CORRUPT) {
+    if (rc == AS_ERR_CORRUPT) {
         l->walk->out->broken_n++;
         rc = 0;
     }
@@ -406,10 +406,10 @@ static int on_collective_record(const struct leaving *l, const struct as_call_re
     if (!is_persistent) {
         int rc = as_match_begin(l->walk, place.global, place.size, place.rank,
                                 (enum as_collective_kind)kind, root, &number);
-        if (rc == ASSAY_ERR_CORRUPT)
+        if (rc == AS_ERR_CORRUPT)
             l->walk->out->broken_n++;
         if (rc < 0)
-            return rc == ASSAY_ERR_CORRUPT ? 0 : rc;
+            return rc == AS_ERR_CORRUPT ? 0 : rc;
     }
     const struct as_request request = {
         .id = {l->walker->process, AS_TRACE_COLLECTIVE, record->collective.request},
@@ -599,8 +599,8 @@ static int missed_collectives(struct as_trace_walk *walk, const struct as_walker
     }
     const int rc =
         as_collectives_missed(walk->collectives, place.global, place.size, place.rank, n);
-    walk->out->broken_n += rc == ASSAY_ERR_CORRUPT;
-    return rc == ASSAY_ERR_CORRUPT ? 0 : rc;
+    walk->out->broken_n += rc == AS_ERR_CORRUPT;
+    return rc == AS_ERR_CORRUPT ? 0 : rc;
 }
 
 /* Skips starts of a persistent request, made while tracing was on, that happened while it was
@@ -614,7 +614,7 @@ static int missed_starts(struct as_trace_walk *walk, const struct as_walker *wal
     if (request->id.kind == AS_TRACE_COLLECTIVE) {
         const int rc = as_collectives_missed(walk->collectives, request->comm,
                                              (uint32_t)request->size_b, request->rank, n);
-        return rc == ASSAY_ERR_CORRUPT ? 0 : rc;
+        return rc == AS_ERR_CORRUPT ? 0 : rc;
     }
     struct comm_place place = place_of(walk, walker->process, (int64_t)request->comm);
     const bool is_send = request->id.kind == AS_TRACE_SEND;

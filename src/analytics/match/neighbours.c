@@ -23,7 +23,7 @@ int as_neighbours_new(struct as_neighbour_table **out, const struct as_trace *tr
 {
     *out = as_calloc(1, sizeof **out);
     if (!*out)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     (*out)->trace = trace;
     return 0;
 }
@@ -65,11 +65,11 @@ static int collect_neighbours(const struct as_trace_comm *const *said, uint32_t 
     for (uint32_t r = 0; r < size; r++)
         all_n += said[r]->in_n;
     if (all_n >= UINT32_MAX)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     out->first = as_calloc((size_t)size + 1, sizeof *out->first);
     out->in = as_calloc(all_n + 1, sizeof *out->in);
     if (!out->first || !out->in)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     uint32_t n = 0;
     for (uint32_t r = 0; r < size; r++) {
         for (size_t i = 0; i < said[r]->in_n; i++)
@@ -84,7 +84,7 @@ static int learn_near(struct as_neighbour_table *t, uint64_t comm, uint32_t size
     struct known_near known = {.comm = comm};
     const struct as_trace_comm **said = as_calloc((size_t)size + 1, sizeof *said);
     if (!said)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     int rc = 0;
     known.is_whole = find_neighbour_lists(t->trace, comm, size, said);
     if (known.is_whole)
@@ -94,7 +94,7 @@ static int learn_near(struct as_neighbour_table *t, uint64_t comm, uint32_t size
         return as_index_add_word(&t->rows, comm, (uint32_t)(t->known.n - 1));
     as_free(known.near.first);
     as_free(known.near.in);
-    return ASSAY_ERR_NOMEM;
+    return AS_ERR_NOMEM;
 }
 
 static const struct known_near *find_known(struct as_neighbour_table *t, uint64_t comm)

@@ -65,7 +65,7 @@ struct as_windows {
 int as_windows_new(struct as_trace_walk *walk)
 {
     walk->windows = as_calloc(1, sizeof *walk->windows);
-    return walk->windows ? 0 : ASSAY_ERR_NOMEM;
+    return walk->windows ? 0 : AS_ERR_NOMEM;
 }
 
 void as_windows_free(struct as_trace_walk *walk)
@@ -386,8 +386,8 @@ static int leave_fence(const struct window_call *call, enum as_collective_kind k
     if (rc == 0)
         rc = as_collectives_leave(call->walk->collectives, side->window, number, side->rank,
                                   &member);
-    call->walk->out->broken_n += rc == ASSAY_ERR_CORRUPT;
-    return rc == ASSAY_ERR_CORRUPT ? 0 : rc;
+    call->walk->out->broken_n += rc == AS_ERR_CORRUPT;
+    return rc == AS_ERR_CORRUPT ? 0 : rc;
 }
 
 static int leave_access(const struct window_call *call, const struct as_call_record *record)

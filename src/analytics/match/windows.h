@@ -10,7 +10,7 @@
 
 #include "analytics/state/walking.h"
 
-/* Returns 0 or ASSAY_ERR_NOMEM, as do the functions below. */
+/* Returns 0 or AS_ERR_NOMEM, as do the functions below. */
 int as_windows_new(struct as_trace_walk *walk);
 void as_windows_free(struct as_trace_walk *walk);
 

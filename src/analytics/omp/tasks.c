@@ -37,10 +37,10 @@ int as_tasks_new(struct as_trace_walk *walk)
 {
     struct as_tasks *t = walk->tasks = as_calloc(1, sizeof *walk->tasks);
     if (!t)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     t->process = as_calloc(walk->trace->process.n + 1, sizeof *t->process);
     if (!t->process)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t i = 0; i < walk->out->location.n; i++)
         AS_TRY(as_vec_push(&t->thread, (struct task_thread){0}));
     return 0;

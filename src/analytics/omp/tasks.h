@@ -8,7 +8,7 @@
 
 #include "analytics/state/walking.h"
 
-int as_tasks_new(struct as_trace_walk *walk); /* returns 0 or ASSAY_ERR_NOMEM, as below */
+int as_tasks_new(struct as_trace_walk *walk); /* returns 0 or AS_ERR_NOMEM, as below */
 void as_tasks_free(struct as_trace_walk *walk);
 int as_tasks_event(struct as_trace_walk *walk, struct as_walker *walker,
                    const struct as_trace_event *event);

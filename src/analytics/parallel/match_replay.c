@@ -50,7 +50,7 @@ static int replay_begin_send(struct replay *r, uint32_t part,
     struct as_part_begin_send f;
     AS_TRY(as_part_unpack_begin_send(record, &f));
     if (f.slot < 0 || f.slot >= SLOTS_MAX)
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     while (r->send[part].n <= (size_t)f.slot)
         AS_TRY(as_vec_push(&r->send[part], 0));
     return as_messages_begin(r->walk->messages, (uint64_t)f.comm, f.from, f.to, f.tag,
@@ -63,7 +63,7 @@ static int replay_sent(struct replay *r, uint32_t part, const struct as_part_key
     struct as_part_sent f;
     AS_TRY(as_part_unpack_sent(record, &f));
     if ((uint64_t)f.slot >= r->send[part].n)
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     const struct as_message_side side = side_from(key, &f.side);
     return as_messages_sent(r->walk->messages, r->send[part].at[f.slot], f.size_b, &side);
 }
@@ -74,7 +74,7 @@ static int replay_cancel_send(struct replay *r, uint32_t part,
     struct as_part_cancel_send f;
     AS_TRY(as_part_unpack_cancel_send(record, &f));
     if ((uint64_t)f.slot >= r->send[part].n)
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     return as_messages_unsend(r->walk->messages, r->send[part].at[f.slot]);
 }
 
@@ -85,7 +85,7 @@ static int replay_post(struct replay *r, const struct as_part_key *key,
     uint32_t at;
     AS_TRY(as_part_unpack_post(record, &f));
     if (f.slot < 0 || f.slot >= SLOTS_MAX)
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     AS_TRY(as_messages_post(r->walk->messages, (uint64_t)f.comm, f.to, f.source, f.tag, &at));
     while (r->post.n <= (size_t)f.slot)
         AS_TRY(as_vec_push(&r->post, 0));
@@ -102,7 +102,7 @@ static int replay_receive(struct replay *r, const struct as_part_key *key,
     struct as_part_receive f;
     AS_TRY(as_part_unpack_receive(record, &f));
     if ((uint64_t)f.slot >= r->post.n)
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     const struct as_message_side side = side_from(key, &f.side);
     return as_messages_receive(r->walk->messages, r->post.at[f.slot], f.source, f.tag, f.size_b,
                                &side);
@@ -113,7 +113,7 @@ static int replay_cancel_post(struct replay *r, const struct as_shuffle_record *
     struct as_part_cancel_post f;
     AS_TRY(as_part_unpack_cancel_post(record, &f));
     if ((uint64_t)f.slot >= r->post.n)
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     return as_messages_cancel_post(r->walk->messages, r->post.at[f.slot]);
 }
 
@@ -124,12 +124,12 @@ static int replay_begin(struct replay *r, const struct as_shuffle_record *record
     uint64_t number;
     AS_TRY(as_part_unpack_begin(record, &f));
     if ((uint64_t)f.kind >= AS_COLLECTIVE_KINDS_N)
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     const int rc =
         as_collectives_begin(r->walk->collectives, (uint64_t)f.comm, (uint32_t)f.size,
                              (uint32_t)f.rank, (enum as_collective_kind)f.kind, f.root, &number);
-    r->walk->out->broken_n += rc == ASSAY_ERR_CORRUPT;
-    return rc == ASSAY_ERR_CORRUPT ? 0 : rc;
+    r->walk->out->broken_n += rc == AS_ERR_CORRUPT;
+    return rc == AS_ERR_CORRUPT ? 0 : rc;
 }
 
 static int replay_leave(struct replay *r, const struct as_part_key *key,
@@ -147,7 +147,7 @@ static int replay_leave(struct replay *r, const struct as_part_key *key,
                                                 .leave_ns = f.leave_ns};
     const int rc = as_collectives_leave(r->walk->collectives, (uint64_t)f.comm, (uint64_t)f.number,
                                         (uint32_t)f.rank, &member);
-    return rc == ASSAY_ERR_CORRUPT ? 0 : rc;
+    return rc == AS_ERR_CORRUPT ? 0 : rc;
 }
 
 static int replay_one(struct replay *r, uint32_t part, const struct as_part_key *key,
@@ -173,7 +173,7 @@ static int replay_one(struct replay *r, uint32_t part, const struct as_part_key 
     case AS_PART_LEAVE:
         return replay_leave(r, key, record);
     default:
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     }
 }
 
@@ -182,7 +182,7 @@ static int replay_record(void *context, uint32_t part, const struct as_shuffle_r
     struct replay *r = context;
     const struct as_part_key key = as_part_key_of(record);
     if (record->n < AS_SHUFFLE_KEY_N || key.location >= r->walk->walker.n)
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     AS_TRY(replay_one(r, part, &key, record));
     while (r->wait_key.n < r->walk->out->waits.wait.n)
         AS_TRY(as_vec_push(&r->wait_key, key));
@@ -221,7 +221,7 @@ static void write_exchanges(const struct as_exchanges *exchanges, struct as_shuf
 }
 
 static int write_match_results(const struct replay *r, size_t late, const struct as_traced *traced,
-                               struct assay_error *err)
+                               struct as_error *err)
 {
     const struct as_analysis *a = r->walk->out;
     struct as_shuffle_out *to;
@@ -253,7 +253,7 @@ static int write_match_results(const struct replay *r, size_t late, const struct
 }
 
 int as_part_replay(struct as_trace_part *part, struct as_trace_walk *walk, struct as_traced *traced,
-                   struct assay_error *err)
+                   struct as_error *err)
 {
     struct replay r = {.part = part, .walk = walk};
     const struct as_shuffle_files files = {.directory = as_party_directory(part->party),
@@ -261,7 +261,7 @@ int as_part_replay(struct as_trace_part *part, struct as_trace_walk *walk, struc
                                            .kind_n = 1,
                                            .kind = {{AS_PART_CROSSING, part->number}}};
     r.send = as_calloc(part->part_n, sizeof *r.send);
-    int rc = r.send ? as_shuffle_merge(&files, replay_record, &r, err) : ASSAY_ERR_NOMEM;
+    int rc = r.send ? as_shuffle_merge(&files, replay_record, &r, err) : AS_ERR_NOMEM;
     const size_t late = walk->out->waits.wait.n;
     if (rc == 0) {
         walk->out->unmet_n = as_collectives_unmatched(walk->collectives);
@@ -270,7 +270,7 @@ int as_part_replay(struct as_trace_part *part, struct as_trace_walk *walk, struc
     }
     if (rc == 0)
         rc = write_match_results(&r, late, traced, err);
-    if (rc == ASSAY_ERR_NOMEM)
+    if (rc == AS_ERR_NOMEM)
         as_error_nomem(err, "what a trace says");
     for (uint32_t i = 0; r.send && i < part->part_n; i++)
         as_vec_fini(&r.send[i]);

@@ -19,13 +19,13 @@ static bool takes_one_walk(const struct as_trace_walk *walk, const struct as_tra
            as_phases_are_there(walk);
 }
 
-static int mark_one_process_needed(const struct as_trace_part *part, struct assay_error *err)
+static int mark_one_process_needed(const struct as_trace_part *part, struct as_error *err)
 {
     char path[4200];
     as_part_path(part, AS_PART_FOR_ONE, part->number, path);
     const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
     if (fd < 0)
-        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be made: %s", path, strerror(errno));
+        return as_error_set(err, AS_ERR_IO, "%s: cannot be made: %s", path, strerror(errno));
     close(fd);
     return 0;
 }
@@ -41,7 +41,7 @@ static bool is_for_one(const struct as_trace_part *part)
     return false;
 }
 
-static int walk_part(struct as_trace_part *part, struct as_traced *mine, struct assay_error *err)
+static int walk_part(struct as_trace_part *part, struct as_traced *mine, struct as_error *err)
 {
     const struct as_analysis_watch watch = as_traced_watch(mine);
     struct as_analysis found = {0};
@@ -60,7 +60,7 @@ static int walk_part(struct as_trace_part *part, struct as_traced *mine, struct 
         rc = mark_one_process_needed(part, err);
     if (rc == 0)
         rc = as_part_write_found(part, &walk, &mine->timeline);
-    if (rc == ASSAY_ERR_NOMEM)
+    if (rc == AS_ERR_NOMEM)
         as_error_nomem(err, "what a trace says");
     as_walk_free(&walk);
     as_analysis_fini(&found);
@@ -69,7 +69,7 @@ static int walk_part(struct as_trace_part *part, struct as_traced *mine, struct 
     return rc < 0 ? rc : as_shuffle_close(&part->found, err);
 }
 
-static int match_part(struct as_trace_part *part, struct as_traced *mine, struct assay_error *err)
+static int match_part(struct as_trace_part *part, struct as_traced *mine, struct as_error *err)
 {
     const struct as_analysis_watch watch = as_traced_watch(mine);
     struct as_analysis matched = {0};
@@ -83,7 +83,7 @@ static int match_part(struct as_trace_part *part, struct as_traced *mine, struct
 }
 
 int as_traced_read_part(const struct as_trace *trace, struct as_party *party,
-                        struct as_trace_part *part, struct assay_error *err)
+                        struct as_trace_part *part, struct as_error *err)
 {
     struct as_traced mine = {0};
     if (as_part_init(part, trace, party) < 0 || as_traced_begin(&mine, trace) < 0)
@@ -100,7 +100,7 @@ int as_traced_read_part(const struct as_trace *trace, struct as_party *party,
     return rc;
 }
 
-int as_analytics_help(const char *directory, struct as_party *party, struct assay_error *err)
+int as_analytics_help(const char *directory, struct as_party *party, struct as_error *err)
 {
     struct as_trace trace;
     struct as_trace_part part = {0};

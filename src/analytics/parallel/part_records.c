@@ -41,7 +41,7 @@ int as_part_unpack(const struct as_shuffle_record *record, enum as_part_kind kin
     const unsigned key_n = part_shape[kind].key_n, fields_n = part_shape[kind].fields_n;
     assert(kind < AS_PART_KINDS_N);
     if (record->kind != kind || record->n != key_n + fields_n)
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     memcpy(fields, record->field + key_n, fields_n * sizeof *record->field);
     return 0;
 }

@@ -34,7 +34,7 @@ static int read_site_record(void *context, uint32_t part, const struct as_shuffl
     AS_TRY(as_part_unpack_site(record, &f));
     if (!is_below(f.routine, g->walk.text.n) ||
         (f.address && !is_below(f.process, g->out->trace.process.n)))
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     const struct as_open_call frame = {.routine = (uint32_t)f.routine,
                                        .group = (uint32_t)f.group,
                                        .address = (uint64_t)f.address,
@@ -55,7 +55,7 @@ static int read_sum_record(void *context, uint32_t part, const struct as_shuffle
     struct as_part_sum f;
     AS_TRY(as_part_unpack_sum(record, &f));
     if (!has_location(g, f.location))
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     return as_vec_push(&g->out->analysis.sum,
                        (struct as_site_sum){.location = (uint32_t)f.location,
                                             .site = site_of(g, part, f.site),
@@ -75,10 +75,10 @@ static int read_traffic_record(void *context, uint32_t part, const struct as_shu
     (void)part;
     AS_TRY(as_part_unpack_traffic(record, &f));
     return as_vec_push(&g->out->analysis.traffic,
-                       (struct as_traffic){.from = f.from,
-                                           .to = f.to,
-                                           .messages_n = (uint64_t)f.messages_n,
-                                           .size_b = (uint64_t)f.size_b});
+                       (struct as_message_traffic){.from = f.from,
+                                                   .to = f.to,
+                                                   .messages_n = (uint64_t)f.messages_n,
+                                                   .size_b = (uint64_t)f.size_b});
 }
 
 static int read_samples_record(void *context, uint32_t part, const struct as_shuffle_record *record)
@@ -89,7 +89,7 @@ static int read_samples_record(void *context, uint32_t part, const struct as_shu
     AS_TRY(as_part_unpack_sampled(record, &f));
     if (!has_location(g, f.location) || !is_below(f.activity, AS_ACTIVITIES_N) ||
         f.routine >= (int64_t)g->walk.text.n || !is_below(f.address_n, 3))
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     const size_t process = g->out->analysis.location.at[f.location].process;
     const struct as_sampled_sum sum = {.location = (uint32_t)f.location,
                                        .activity = (enum as_activity)f.activity,
@@ -119,7 +119,7 @@ static int read_wait_record(void *context, uint32_t part, const struct as_shuffl
         !(has_location(g, f.cause) || f.cause == (int64_t)AS_WAIT_UNKNOWN) ||
         !is_below(f.kind, AS_WAIT_KINDS_N) || !is_below(f.size_class, AS_SIZE_CLASSES_N) ||
         !is_below(f.eager, AS_EAGER_PATHS_N))
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     struct as_wait wait = {.location = (uint32_t)f.location,
                            .kind = (uint8_t)f.kind,
                            .size_class = (uint8_t)f.size_class,
@@ -142,7 +142,7 @@ static int read_thread_record(void *context, uint32_t part, const struct as_shuf
     (void)part;
     AS_TRY(as_part_unpack_thread(record, &f));
     if (!has_location(g, f.location))
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     struct as_location *location = &g->out->analysis.location.at[f.location];
     location->span.end_ns = f.end_ns;
     location->events_n = (uint64_t)f.events_n;
@@ -160,12 +160,12 @@ static int read_found_totals(void *context, uint32_t part, const struct as_shuff
     (void)part;
     AS_TRY(as_part_unpack_found_totals(record, &f));
     if (f.bin_ns <= 0 || f.bin_ns > INT64_MAX / 4)
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     g->out->analysis.events_n += (uint64_t)f.events_n;
     g->out->analysis.broken_n += (uint64_t)f.broken_n;
     g->out->analysis.unshared_n += (uint64_t)f.unshared_n;
     g->part_bin_ns = f.bin_ns;
-    return (uint64_t)f.partition == g->part->partition ? 0 : ASSAY_ERR_CORRUPT;
+    return (uint64_t)f.partition == g->part->partition ? 0 : AS_ERR_CORRUPT;
 }
 
 static int read_bin_record(void *context, uint32_t part, const struct as_shuffle_record *record)
@@ -176,7 +176,7 @@ static int read_bin_record(void *context, uint32_t part, const struct as_shuffle
     AS_TRY(as_part_unpack_bin(record, &f));
     if (!has_location(g, f.location) || !is_below(f.plane, AS_TIMELINE_PLANES_N) ||
         !is_below(f.bin, g->out->timeline.bin_n) || g->part_bin_ns <= 0)
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     as_timeline_add(&g->out->timeline, (uint32_t)f.location, (unsigned)f.plane, g->part_bin_ns,
                     (uint32_t)f.bin, f.time_ns);
     return 0;
@@ -187,7 +187,7 @@ static int read_size_record(struct gather *g, const struct as_shuffle_record *re
     struct as_part_size f;
     AS_TRY(as_part_unpack_size(record, &f));
     if (!is_below(f.size_class, AS_SIZE_CLASSES_N))
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     g->out->size[f.size_class].n += (uint64_t)f.n;
     g->out->size[f.size_class].size_b += (uint64_t)f.size_b;
     return 0;
@@ -198,7 +198,7 @@ static int read_exchange_record(struct gather *g, const struct as_shuffle_record
     struct as_part_exchange f;
     AS_TRY(as_part_unpack_exchange(record, &f));
     if (!has_location(g, f.location))
-        return ASSAY_ERR_CORRUPT;
+        return AS_ERR_CORRUPT;
     const struct as_exchange exchange = {
         .location = (uint32_t)f.location,
         .site = site_of(g, part_of_location(g, (uint32_t)f.location), f.site),
@@ -238,7 +238,7 @@ static int read_match_totals(void *context, uint32_t part, const struct as_shuff
 
 /* Reads the records without a key, one part after the other. */
 static int read_unordered_records(struct gather *g, const char *name, uint32_t channel,
-                                  uint32_t part, as_shuffle_each *each, struct assay_error *err)
+                                  uint32_t part, as_shuffle_each *each, struct as_error *err)
 {
     struct as_shuffle_in *from = NULL;
     struct as_shuffle_record record;
@@ -247,7 +247,7 @@ static int read_unordered_records(struct gather *g, const char *name, uint32_t c
     int rc = as_shuffle_open(path, channel, &from, err);
     while (rc == 0 && (rc = as_shuffle_next(from, &record, err)) > 0) {
         rc = each(g, part, &record);
-        if (rc == ASSAY_ERR_CORRUPT)
+        if (rc == AS_ERR_CORRUPT)
             as_error_set(err, rc, "%s: is not whole", path);
     }
     as_shuffle_free(&from);
@@ -255,7 +255,7 @@ static int read_unordered_records(struct gather *g, const char *name, uint32_t c
 }
 
 static int merge_ordered_records(struct gather *g, const char *name, uint32_t channel,
-                                 as_shuffle_each *each, struct assay_error *err)
+                                 as_shuffle_each *each, struct as_error *err)
 {
     const struct as_shuffle_files files = {.directory = as_party_directory(g->part->party),
                                            .part_n = g->part->part_n,
@@ -264,7 +264,7 @@ static int merge_ordered_records(struct gather *g, const char *name, uint32_t ch
     return as_shuffle_merge(&files, each, g, err);
 }
 
-static int merge_wait_records(struct gather *g, struct assay_error *err)
+static int merge_wait_records(struct gather *g, struct as_error *err)
 {
     const struct as_shuffle_files files = {
         .directory = as_party_directory(g->part->party),
@@ -275,11 +275,11 @@ static int merge_wait_records(struct gather *g, struct assay_error *err)
     return merge_ordered_records(g, AS_PART_MATCHED, AS_MATCHED_LATE_WAITS, read_wait_record, err);
 }
 
-static int read_part_records(struct gather *g, uint32_t part, struct assay_error *err)
+static int read_part_records(struct gather *g, uint32_t part, struct as_error *err)
 {
     const int rc =
         read_unordered_records(g, AS_PART_FOUND, AS_FOUND_COUNTS, part, read_found_totals, err);
-    if (rc == ASSAY_ERR_CORRUPT)
+    if (rc == AS_ERR_CORRUPT)
         return as_error_set(err, rc, "rank %u finds other trace streams than rank 0", part);
     AS_TRY(rc);
     AS_TRY(read_unordered_records(g, AS_PART_FOUND, AS_FOUND_BINS, part, read_bin_record, err));
@@ -287,13 +287,13 @@ static int read_part_records(struct gather *g, uint32_t part, struct assay_error
                                   err);
 }
 
-static int read_all_parts(struct gather *g, struct assay_error *err)
+static int read_all_parts(struct gather *g, struct as_error *err)
 {
     AS_TRY(as_walk_prepare(&g->walk, err));
     g->damaged = as_calloc(g->out->analysis.location.n + 1, sizeof *g->damaged);
     g->site = as_calloc(g->part->part_n, sizeof *g->site);
     if (!g->damaged || !g->site)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (uint32_t part = 0; part < g->part->part_n; part++)
         AS_TRY(read_part_records(g, part, err));
     AS_TRY(merge_ordered_records(g, AS_PART_FOUND, AS_FOUND_SITES, read_site_record, err));
@@ -309,7 +309,7 @@ static int read_all_parts(struct gather *g, struct assay_error *err)
     return as_walk_conclude(&g->out->analysis);
 }
 
-int as_part_gather(struct as_trace_part *part, struct as_traced *out, struct assay_error *err)
+int as_part_gather(struct as_trace_part *part, struct as_traced *out, struct as_error *err)
 {
     struct gather g = {
         .part = part, .out = out, .walk = {.trace = &out->trace, .out = &out->analysis}};
@@ -319,5 +319,5 @@ int as_part_gather(struct as_trace_part *part, struct as_traced *out, struct ass
     as_free(g.site);
     as_free(g.damaged);
     as_walk_free(&g.walk);
-    return rc == ASSAY_ERR_NOMEM ? as_error_nomem(err, "what a trace says") : rc;
+    return rc == AS_ERR_NOMEM ? as_error_nomem(err, "what a trace says") : rc;
 }

@@ -110,7 +110,7 @@ int as_part_init(struct as_trace_part *part, const struct as_trace *trace,
     part->owner = as_calloc(n + 1, sizeof *part->owner);
     part->is_left_out = as_calloc(n + 1, sizeof *part->is_left_out);
     const bool has_all = load && size && order && part->owner && part->is_left_out;
-    const int rc = has_all ? divide(part, load, size, order) : ASSAY_ERR_NOMEM;
+    const int rc = has_all ? divide(part, load, size, order) : AS_ERR_NOMEM;
     for (size_t p = 0; rc == 0 && p < n; p++)
         part->is_left_out[p] = part->owner[p] != part->number;
     part->partition = rc == 0 ? digest_of(part) : 0;
@@ -239,7 +239,7 @@ static void write_sum_records(const struct as_trace_part *part, const struct as_
         as_shuffle_write(part->found, AS_FOUND_SUMS, &record);
     }
     for (size_t i = 0; i < a->traffic.n; i++) {
-        const struct as_traffic *traffic = &a->traffic.at[i];
+        const struct as_message_traffic *traffic = &a->traffic.at[i];
         const struct as_part_traffic fields = {.from = traffic->from,
                                                .to = traffic->to,
                                                .messages_n = (int64_t)traffic->messages_n,

@@ -78,7 +78,7 @@ struct as_trace_part {
  * walk through all processes: rank 0 analyses such a trace alone. The same holds for pauses of
  * tracing, sums of calls, counters and phases, which a part finds on its walk. */
 bool as_part_is_possible(const struct as_trace *trace);
-/* Divides the processes of a trace. Returns 0 or ASSAY_ERR_NOMEM. */
+/* Divides the processes of a trace. Returns 0 or AS_ERR_NOMEM. */
 int as_part_init(struct as_trace_part *part, const struct as_trace *trace,
                  const struct as_party *party);
 void as_part_fini(struct as_trace_part *part);
@@ -96,16 +96,16 @@ const struct as_part_key *as_part_step(struct as_trace_part *part);
 void as_part_write_wait(struct as_shuffle_out *to, uint32_t channel, const struct as_part_key *key,
                         const struct as_wait *wait);
 
-/* Writes the results of the walk for rank 0. Returns 0 or ASSAY_ERR_NOMEM. */
+/* Writes the results of the walk for rank 0. Returns 0 or AS_ERR_NOMEM. */
 int as_part_write_found(struct as_trace_part *part, const struct as_trace_walk *walk,
                         const struct as_timeline *timeline);
 
 /* match_replay.c: matches the records for this part in order, and writes wait states for rank 0.
  * `walk` is prepared. */
 int as_part_replay(struct as_trace_part *part, struct as_trace_walk *walk, struct as_traced *traced,
-                   struct assay_error *err);
+                   struct as_error *err);
 /* part_reduce.c: combines, in rank 0, all parts into one analysis. `out` has a trace and its time
  * line. */
-int as_part_gather(struct as_trace_part *part, struct as_traced *out, struct assay_error *err);
+int as_part_gather(struct as_trace_part *part, struct as_traced *out, struct as_error *err);
 
 #endif

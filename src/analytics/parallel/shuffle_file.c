@@ -49,7 +49,7 @@ struct as_shuffle_out {
 };
 
 int as_shuffle_new(const char *path, uint32_t channel_n, struct as_shuffle_out **out,
-                   struct assay_error *err)
+                   struct as_error *err)
 {
     struct as_shuffle_out *to = *out =
         as_calloc(1, sizeof *to + (size_t)channel_n * sizeof *to->channel);
@@ -60,9 +60,9 @@ int as_shuffle_new(const char *path, uint32_t channel_n, struct as_shuffle_out *
     to->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (to->fd >= 0)
         return 0;
-    as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
+    as_error_set(err, AS_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
     as_shuffle_close(out, NULL);
-    return ASSAY_ERR_IO;
+    return AS_ERR_IO;
 }
 
 static void write_all(struct as_shuffle_out *to, const void *bytes, size_t n)
@@ -130,7 +130,7 @@ static void write_places(struct as_shuffle_out *to)
     write_all(to, &tail, sizeof tail);
 }
 
-int as_shuffle_close(struct as_shuffle_out **out, struct assay_error *err)
+int as_shuffle_close(struct as_shuffle_out **out, struct as_error *err)
 {
     struct as_shuffle_out *to = *out;
     int rc = 0;
@@ -143,7 +143,7 @@ int as_shuffle_close(struct as_shuffle_out **out, struct assay_error *err)
     if (to->fd >= 0 && close(to->fd) != 0 && !to->failed)
         to->failed = errno;
     if (err && to->failed)
-        rc = as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s; free some space", to->path,
+        rc = as_error_set(err, AS_ERR_IO, "%s: cannot be written: %s; free some space", to->path,
                           strerror(to->failed));
     for (uint32_t i = 0; i < to->channel_n; i++)
         as_free(to->channel[i].bytes);
@@ -165,12 +165,12 @@ struct as_shuffle_in {
     uint8_t bytes[CHUNK_B];
 };
 
-static int is_broken(const struct as_shuffle_in *from, struct assay_error *err)
+static int is_broken(const struct as_shuffle_in *from, struct as_error *err)
 {
-    return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: is not whole", from->path);
+    return as_error_set(err, AS_ERR_CORRUPT, "%s: is not whole", from->path);
 }
 
-static int read_places(struct as_shuffle_in *from, uint32_t channel, struct assay_error *err)
+static int read_places(struct as_shuffle_in *from, uint32_t channel, struct as_error *err)
 {
     const off_t size = lseek(from->fd, 0, SEEK_END);
     struct shuffle_tail tail;
@@ -193,23 +193,22 @@ static int read_places(struct as_shuffle_in *from, uint32_t channel, struct assa
 }
 
 int as_shuffle_open(const char *path, uint32_t channel, struct as_shuffle_in **out,
-                    struct assay_error *err)
+                    struct as_error *err)
 {
     struct as_shuffle_in *from = *out = as_calloc(1, sizeof *from);
     if (!from)
         return as_error_nomem(err, path);
     snprintf(from->path, sizeof from->path, "%s", path);
     from->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    const int rc = from->fd < 0 ? as_error_set(err, ASSAY_ERR_IO, "%s: cannot be read: %s", path,
-                                               strerror(errno))
-                                : read_places(from, channel, err);
+    const int rc =
+        from->fd < 0 ? as_error_set(err, AS_ERR_IO, "%s: cannot be read: %s", path, strerror(errno))
+                     : read_places(from, channel, err);
     if (rc < 0)
         as_shuffle_free(out);
     return rc;
 }
 
-int as_shuffle_next(struct as_shuffle_in *from, struct as_shuffle_record *out,
-                    struct assay_error *err)
+int as_shuffle_next(struct as_shuffle_in *from, struct as_shuffle_record *out, struct as_error *err)
 {
     if (as_read_left(&from->cursor) == 0) {
         if (from->next == from->place.n)
@@ -275,7 +274,7 @@ static void sink_source(struct shuffle_source **heap, size_t n, size_t at)
 }
 
 static int open_sources(const struct as_shuffle_files *files, struct shuffle_source *source,
-                        struct shuffle_source **heap, size_t *n, struct assay_error *err)
+                        struct shuffle_source **heap, size_t *n, struct as_error *err)
 {
     char path[4200];
     for (uint32_t i = 0; i < files->part_n * files->kind_n; i++) {
@@ -296,13 +295,13 @@ static int open_sources(const struct as_shuffle_files *files, struct shuffle_sou
 }
 
 static int deliver_in_order(struct shuffle_source **heap, size_t n, as_shuffle_each *each,
-                            void *context, struct assay_error *err)
+                            void *context, struct as_error *err)
 {
     while (n) {
         struct shuffle_source *first = heap[0];
         const int each_rc = each(context, first->part, &first->record);
         if (each_rc < 0)
-            return each_rc == ASSAY_ERR_CORRUPT ? is_broken(first->file, err) : each_rc;
+            return each_rc == AS_ERR_CORRUPT ? is_broken(first->file, err) : each_rc;
         const int rc = as_shuffle_next(first->file, &first->record, err);
         if (rc < 0)
             return rc;
@@ -314,7 +313,7 @@ static int deliver_in_order(struct shuffle_source **heap, size_t n, as_shuffle_e
 }
 
 int as_shuffle_merge(const struct as_shuffle_files *files, as_shuffle_each *each, void *context,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
     const size_t most = (size_t)files->part_n * files->kind_n;
     struct shuffle_source *source = as_calloc(most, sizeof *source);

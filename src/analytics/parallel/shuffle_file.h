@@ -24,20 +24,20 @@ struct as_shuffle_record {
 struct as_shuffle_out;
 /* Creates a file. Errors: IO, NOMEM. as_shuffle_close reports an error of a write. */
 int as_shuffle_new(const char *path, uint32_t channel_n, struct as_shuffle_out **out,
-                   struct assay_error *err);
+                   struct as_error *err);
 void as_shuffle_write(struct as_shuffle_out *to, uint32_t channel,
                       const struct as_shuffle_record *record);
 /* Writes the rest and frees `*to`, which may be NULL. `err` is NULL if the caller discards the
  * file. */
-int as_shuffle_close(struct as_shuffle_out **to, struct assay_error *err);
+int as_shuffle_close(struct as_shuffle_out **to, struct as_error *err);
 
 /* One channel of a file. */
 struct as_shuffle_in;
 int as_shuffle_open(const char *path, uint32_t channel, struct as_shuffle_in **out,
-                    struct assay_error *err);
+                    struct as_error *err);
 /* Reads the next record. Returns 1, or 0 at the end. Errors: IO, CORRUPT. */
 int as_shuffle_next(struct as_shuffle_in *from, struct as_shuffle_record *out,
-                    struct assay_error *err);
+                    struct as_error *err);
 void as_shuffle_free(struct as_shuffle_in **from); /* `*from` may be NULL */
 
 /* One channel of the files NAME.0, NAME.1, ... of all parts, for several names. */
@@ -55,6 +55,6 @@ struct as_shuffle_files {
 #define AS_SHUFFLE_KEY_N 3u
 typedef int as_shuffle_each(void *context, uint32_t part, const struct as_shuffle_record *record);
 int as_shuffle_merge(const struct as_shuffle_files *files, as_shuffle_each *each, void *context,
-                     struct assay_error *err);
+                     struct as_error *err);
 
 #endif

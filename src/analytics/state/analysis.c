@@ -35,7 +35,7 @@ static int number_routines(struct as_trace_walk *walk, const struct as_trace_pro
     uint32_t *routine = as_calloc(process->name.n + 1, sizeof *routine);
     if (!routine || as_vec_push(&walk->routine, routine) < 0) {
         as_free(routine);
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     }
     for (size_t i = 0; i < process->name.n; i++)
         AS_TRY(intern_text(walk, process->name.at[i].text ? process->name.at[i].text : "?",
@@ -79,7 +79,7 @@ static int add_locations(struct as_trace_walk *walk, uint32_t p)
     return 0;
 }
 
-int as_walk_prepare(struct as_trace_walk *walk, struct assay_error *err)
+int as_walk_prepare(struct as_trace_walk *walk, struct as_error *err)
 {
     uint32_t unknown;
     walk->out->interest = walk->out->range = AS_INTEREST_ALL;
@@ -189,7 +189,7 @@ static int walk_event(void *context, uint32_t location, const struct as_trace_ev
     return as_part_passed(walk->part, walk);
 }
 
-int as_walk_all(struct as_trace_walk *walk, struct assay_error *err)
+int as_walk_all(struct as_trace_walk *walk, struct as_error *err)
 {
     const bool *is_left_out = walk->part ? walk->part->is_left_out : NULL;
     AS_TRY(as_walk_in_order(walk->trace, is_left_out, walk_event, walk, err));
@@ -211,7 +211,7 @@ static int find_causes(struct as_analysis *out)
 {
     struct as_span *span = as_calloc(out->location.n + 1, sizeof *span);
     struct as_causes *causes = NULL;
-    int rc = span ? 0 : ASSAY_ERR_NOMEM;
+    int rc = span ? 0 : AS_ERR_NOMEM;
     bool has_ranks = false;
     as_vec_foreach (&out->location, location)
         has_ranks |= location->rank >= 0;
@@ -332,7 +332,7 @@ void as_walk_free(struct as_trace_walk *walk)
 }
 
 int as_analyse_trace(const struct as_trace *trace, const struct as_analysis_watch *watch,
-                     struct as_analysis *out, struct assay_error *err)
+                     struct as_analysis *out, struct as_error *err)
 {
     struct as_trace_walk walk = {
         .trace = trace, .watch = watch, .out = out, .is_watched = watch && watch->is_all};
@@ -346,7 +346,7 @@ int as_analyse_trace(const struct as_trace *trace, const struct as_analysis_watc
         rc = as_walk_conclude(out);
     if (rc == 0 && !walk.is_watched)
         rc = as_phases_conclude(&walk);
-    if (rc == ASSAY_ERR_NOMEM)
+    if (rc == AS_ERR_NOMEM)
         as_error_nomem(err, "what a trace says");
     as_walk_free(&walk);
     if (rc < 0)

@@ -76,7 +76,7 @@ struct as_site_sum {
 };
 
 /* Messages from rank `from` to rank `to`. */
-struct as_traffic {
+struct as_message_traffic {
     int64_t from, to;
     uint64_t messages_n, size_b;
 };
@@ -138,10 +138,10 @@ struct as_analysis {
     AS_VEC(struct as_location) location;
     AS_VEC(struct as_site) site;
     AS_VEC(struct as_site_sum) sum;
-    AS_VEC(struct as_traffic) traffic;
+    AS_VEC(struct as_message_traffic) traffic;
     struct as_wait_list waits;
     struct as_delay_cost_list blame;
-    struct as_path path;
+    struct as_critical_path path;
     struct as_efficiency efficiency;
     struct as_span interest; /* the part that efficiencies describe; AS_INTEREST_ALL: the whole
                               * run */
@@ -188,10 +188,10 @@ struct as_analysis_watch {
  * a nonblocking routine) and a suffix (v, w, _init, _c and others) are ignored. */
 bool as_mpi_is(const char *routine, const char *operation);
 
-/* Returns 0, ASSAY_ERR_NOMEM, or an error of reading or of a callback. `watch` may be NULL. The
+/* Returns 0, AS_ERR_NOMEM, or an error of reading or of a callback. `watch` may be NULL. The
  * caller keeps `trace` open while it uses `out`. */
 int as_analyse_trace(const struct as_trace *trace, const struct as_analysis_watch *watch,
-                     struct as_analysis *out, struct assay_error *err);
+                     struct as_analysis *out, struct as_error *err);
 void as_analysis_fini(struct as_analysis *analysis);
 
 #endif

@@ -42,11 +42,11 @@ struct as_counters {
 };
 
 /* Receives an event of any kind. `process` has the names of counters; NULL: names are not needed.
- * Returns 0 or ASSAY_ERR_NOMEM. */
+ * Returns 0 or AS_ERR_NOMEM. */
 int as_counters_event(struct as_counters *counters, const struct as_trace_process *process,
                       uint32_t location, const struct as_trace_event *event);
 /* Receives the end of an activity: a reading at `end_ns` counts for it. Returns 0 or
- * ASSAY_ERR_NOMEM. */
+ * AS_ERR_NOMEM. */
 int as_counters_stretch(struct as_counters *counters, uint32_t location, enum as_activity activity,
                         int64_t end_ns);
 /* Sorts the ranges by thread after the last event. Readings cannot be added any more. */

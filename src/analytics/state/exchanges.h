@@ -23,9 +23,9 @@ struct as_exchanges {
     struct as_index rows;
 };
 
-/* Adds a row to that of its site and ranks. 0 or ASSAY_ERR_NOMEM. */
+/* Adds a row to that of its site and ranks. 0 or AS_ERR_NOMEM. */
 int as_exchanges_add(struct as_exchanges *exchanges, const struct as_exchange *exchange);
-/* Adds a message. 0 or ASSAY_ERR_NOMEM. */
+/* Adds a message. 0 or AS_ERR_NOMEM. */
 int as_exchanges_message(struct as_exchanges *exchanges, const struct as_message *message);
 /* Sorts rows by site and ranks. Afterwards nothing is added. */
 void as_exchanges_sort(struct as_exchanges *exchanges);

@@ -26,7 +26,7 @@ struct as_gaps {
     uint32_t why;              /* reason of the next gap */
 };
 
-/* Adds a gap; gaps that touch are merged. Returns 0 or ASSAY_ERR_NOMEM. */
+/* Adds a gap; gaps that touch are merged. Returns 0 or AS_ERR_NOMEM. */
 int as_gaps_add(struct as_gaps *gaps, int64_t begin_ns, int64_t end_ns);
 /* Returns the text of a reason, for example "by the program". */
 const char *as_gap_reason(uint32_t why);

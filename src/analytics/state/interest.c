@@ -27,7 +27,7 @@ static bool is_finalize(const char *text)
 /* Looks for a record of a call from here on: 1 found, 0 not. `*is_over`: the stream ended. */
 static int find_call(const struct as_trace_process *process, struct as_trace_stream *stream,
                      enum as_trace_kind kind, bool (*wants)(const char *), int64_t *ns,
-                     bool *is_over, struct assay_error *err)
+                     bool *is_over, struct as_error *err)
 {
     struct as_trace_event event;
     int rc = 1;
@@ -43,7 +43,7 @@ static int find_call(const struct as_trace_process *process, struct as_trace_str
 }
 
 static int find_begin(const struct as_trace_process *process, struct as_trace_stream *stream,
-                      int64_t *ns, struct assay_error *err)
+                      int64_t *ns, struct as_error *err)
 {
     bool is_over;
     AS_TRY(as_trace_stream_seek(stream, INT64_MIN, err));
@@ -52,7 +52,7 @@ static int find_begin(const struct as_trace_process *process, struct as_trace_st
 
 /* From the end backwards, in steps that grow. */
 static int find_end(const struct as_trace_process *process, struct as_trace_stream *stream,
-                    int64_t *ns, struct assay_error *err)
+                    int64_t *ns, struct as_error *err)
 {
     const struct as_trace_stream_facts *facts = as_trace_stream_facts(stream);
     int64_t step_ns = FIRST_NS;
@@ -68,11 +68,11 @@ static int find_end(const struct as_trace_process *process, struct as_trace_stre
 }
 
 typedef int find_one(const struct as_trace_process *process, struct as_trace_stream *stream,
-                     int64_t *ns, struct assay_error *err);
+                     int64_t *ns, struct as_error *err);
 
 /* Any thread of a rank may call them. */
 static int find_in_rank(const struct as_trace_process *process, find_one *find, int64_t *ns,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     int rc = 0;
     as_vec_foreach (&process->thread, stream) {
@@ -83,7 +83,7 @@ static int find_in_rank(const struct as_trace_process *process, find_one *find, 
     return rc;
 }
 
-int as_interest_find(const struct as_trace *trace, struct as_span *out, struct assay_error *err)
+int as_interest_find(const struct as_trace *trace, struct as_span *out, struct as_error *err)
 {
     struct as_span span = {.begin_ns = INT64_MAX, .end_ns = INT64_MIN};
     *out = AS_INTEREST_ALL;

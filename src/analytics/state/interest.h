@@ -10,7 +10,7 @@
 
 /* Fills `*out`; AS_INTEREST_ALL if a rank lacks MPI_Init or MPI_Finalize, or the trace lacks ranks.
  * Streams are at their beginning then. Errors: IO, NOMEM. */
-int as_interest_find(const struct as_trace *trace, struct as_span *out, struct assay_error *err);
+int as_interest_find(const struct as_trace *trace, struct as_span *out, struct as_error *err);
 
 static inline bool as_interest_is_part(const struct as_span *interest)
 {

@@ -20,7 +20,7 @@ struct walk_target {
 
 static int collect_order_sources(const struct as_trace *trace, const bool *is_left_out,
                                  struct source *source, struct as_loser *next, size_t *n,
-                                 const struct walk_target *to, struct assay_error *err)
+                                 const struct walk_target *to, struct as_error *err)
 {
     uint32_t location = 0;
     for (uint32_t p = 0; p < trace->process.n; p++)
@@ -45,7 +45,7 @@ static int collect_order_sources(const struct as_trace *trace, const bool *is_le
 }
 
 static int walk_sources(struct source *source, struct as_losers *next, as_walk_event *each,
-                        void *context, struct assay_error *err)
+                        void *context, struct as_error *err)
 {
     while (!as_losers_are_over(next)) {
         struct source *first = &source[as_losers_first(next)->leaf];
@@ -65,7 +65,7 @@ static int walk_sources(struct source *source, struct as_losers *next, as_walk_e
 }
 
 int as_walk_in_order(const struct as_trace *trace, const bool *is_left_out, as_walk_event *each,
-                     void *context, struct assay_error *err)
+                     void *context, struct as_error *err)
 {
     size_t most = 1, n = 0;
     struct as_losers next = {0};

@@ -53,14 +53,14 @@ int as_phases_new(struct as_trace_walk *walk)
 {
     struct as_phases *it = as_calloc(1, sizeof *it);
     if (!it)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     walk->phases = it;
     it->process_n = walk->trace->process.n;
     it->location_n = walk->out->location.n;
     it->process = as_calloc(it->process_n + 1, sizeof *it->process);
     it->since_ns = as_calloc(it->location_n + 1, sizeof *it->since_ns);
     if (!it->process || !it->since_ns)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     for (size_t i = 0; i < it->location_n; i++)
         it->since_ns[i] = INT64_MIN;
     return 0;
@@ -167,7 +167,7 @@ static int find_phase(struct as_phases *phases, uint32_t routine, uint32_t *out)
         return 0;
     struct phase_sum sum = {.routine = routine, .all = {INT64_MAX, INT64_MIN}};
     sum.all_ns = as_calloc(phases->location_n + 1, sizeof *sum.all_ns);
-    const int rc = sum.all_ns ? as_vec_push(&phases->sum, sum) : ASSAY_ERR_NOMEM;
+    const int rc = sum.all_ns ? as_vec_push(&phases->sum, sum) : AS_ERR_NOMEM;
     if (rc < 0)
         as_free(sum.all_ns);
     return rc;

@@ -14,7 +14,7 @@ struct as_walker;
 struct as_open_call;
 struct as_phases;
 
-/* 0 or ASSAY_ERR_NOMEM, as all below. */
+/* 0 or AS_ERR_NOMEM, as all below. */
 int as_phases_new(struct as_trace_walk *walk);
 void as_phases_free(struct as_phases **phases);
 

@@ -50,7 +50,7 @@ static void note_edge(struct region_search *search, uint64_t call, bool is_leave
 }
 
 static int search_process(const struct as_trace_process *process, struct region_search *search,
-                          struct assay_error *err)
+                          struct as_error *err)
 {
     struct as_trace_stream *stream = process->thread.at[0];
     struct as_trace_event event;
@@ -72,13 +72,13 @@ static int search_process(const struct as_trace_process *process, struct region_
 
 /* Sets an error with the region of the trace that has the nearest name. */
 static int report_region(const struct as_trace *trace, const struct region_search *search,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     const char *option = search->is_end ? "--to" : "--from";
     const char *region = search->edge->region;
     struct as_nearest nearest;
     if (search->calls_max)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+        return as_error_set(err, AS_ERR_NOT_FOUND,
                             "%s: the region %s has %llu calls, not %llu; use a lower number",
                             option, region, (unsigned long long)search->calls_max,
                             (unsigned long long)search->edge->call);
@@ -88,17 +88,17 @@ static int report_region(const struct as_trace *trace, const struct region_searc
             if (name->group == AS_TRACE_OF_USER && name->text)
                 as_nearest_offer(&nearest, name->text);
     if (nearest.best)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+        return as_error_set(err, AS_ERR_NOT_FOUND,
                             "%s: the trace has no region '%s'; did you mean %s?", option, region,
                             nearest.best);
-    return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+    return as_error_set(err, AS_ERR_NOT_FOUND,
                         "%s: the trace has no region '%s'; use a time, such as 1.5s, or record "
                         "regions of <assay/assay.h>",
                         option, region);
 }
 
 static int find_edge(const struct as_trace *trace, const struct as_range_edge *edge, bool is_end,
-                     const struct as_span *all, int64_t *out, struct assay_error *err)
+                     const struct as_span *all, int64_t *out, struct as_error *err)
 {
     struct region_search search = {.edge = edge, .is_end = is_end};
     *out = is_end ? INT64_MAX : all->begin_ns; /* killed threads end later than they say */
@@ -118,7 +118,7 @@ static int find_edge(const struct as_trace *trace, const struct as_range_edge *e
 }
 
 int as_range_find(const struct as_trace *trace, const struct as_range_wanted *wanted,
-                  struct as_span *out, struct assay_error *err)
+                  struct as_span *out, struct as_error *err)
 {
     const struct as_span all = span_of_trace(trace);
     *out = AS_INTEREST_ALL;
@@ -130,9 +130,9 @@ int as_range_find(const struct as_trace *trace, const struct as_range_wanted *wa
     return out->begin_ns < out->end_ns ? 0 : as_range_empty(all.end_ns - all.begin_ns, err);
 }
 
-int as_range_empty(int64_t trace_ns, struct assay_error *err)
+int as_range_empty(int64_t trace_ns, struct as_error *err)
 {
-    return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+    return as_error_set(err, AS_ERR_NOT_FOUND,
                         "--from, --to: no time of the trace, which lasts %.3f s, lies between; use "
                         "an earlier --from or a later --to",
                         (double)trace_ns / 1e9);

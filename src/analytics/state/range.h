@@ -28,9 +28,9 @@ struct as_range_wanted {
  * region begins when the first rank enters and ends when the last leaves. Streams are at their
  * beginning then. Errors: NOT_FOUND (of the region, or no time of the trace), IO, NOMEM. */
 int as_range_find(const struct as_trace *trace, const struct as_range_wanted *wanted,
-                  struct as_span *out, struct assay_error *err);
+                  struct as_span *out, struct as_error *err);
 
 /* Sets the error of a range without any time of a trace that lasts `trace_ns`; NOT_FOUND. */
-int as_range_empty(int64_t trace_ns, struct assay_error *err);
+int as_range_empty(int64_t trace_ns, struct as_error *err);
 
 #endif

@@ -35,10 +35,10 @@ struct as_sampled {
 };
 
 /* Adds samples that were summed elsewhere; places come from the addresses of `sum`. Returns 0 or
- * ASSAY_ERR_NOMEM. */
+ * AS_ERR_NOMEM. */
 int as_sampled_add(struct as_sampled *sampled, const struct as_trace_process *process,
                    const struct as_sampled_sum *sum);
-/* Adds one sample of a thread of this process. Returns 0 or ASSAY_ERR_NOMEM. */
+/* Adds one sample of a thread of this process. Returns 0 or AS_ERR_NOMEM. */
 int as_sampled_add_event(struct as_sampled *sampled, const struct as_trace_process *process,
                          uint32_t location, enum as_activity activity, const char *routine,
                          const struct as_trace_event *event);

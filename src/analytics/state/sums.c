@@ -158,7 +158,7 @@ static int sum_covered(struct as_wait_sums *p)
     p->late_ns = as_calloc(a->location.n + 1, sizeof *p->late_ns);
     p->blame_ns = as_calloc(a->blame.blame.n + 1, sizeof *p->blame_ns);
     if (!p->path_ns || !p->waiting_ns || !p->late_ns || !p->blame_ns)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     as_vec_foreach (&a->path.piece, piece)
         p->path_ns[piece->location] += piece->end_ns - piece->begin_ns;
     AS_TRY(as_waits_cover(&a->waits, who_waits, add_covered, p->waiting_ns));
@@ -167,7 +167,7 @@ static int sum_covered(struct as_wait_sums *p)
 }
 
 int as_wait_sums_of(const struct as_analysis *analysis, struct as_wait_sums *out,
-                    struct assay_error *err)
+                    struct as_error *err)
 {
     struct as_index rows = {0};
     *out = (struct as_wait_sums){.analysis = analysis};

@@ -26,9 +26,9 @@ struct as_wait_sums {
                           * cause */
 };
 
-/* Computes the sums; `analysis` is borrowed. Returns 0 or ASSAY_ERR_NOMEM. */
+/* Computes the sums; `analysis` is borrowed. Returns 0 or AS_ERR_NOMEM. */
 int as_wait_sums_of(const struct as_analysis *analysis, struct as_wait_sums *out,
-                    struct assay_error *err);
+                    struct as_error *err);
 void as_wait_sums_fini(struct as_wait_sums *sums);
 
 #endif

@@ -33,7 +33,7 @@ int as_timeline_new(struct as_timeline *out, uint32_t location_n, int64_t begin_
     out->bin_n = bin_n;
     out->bin_ns = end_ns > begin_ns ? (end_ns - begin_ns) / bin_n + 1 : 1;
     out->ns = as_calloc((size_t)location_n * AS_TIMELINE_PLANES_N + 1, bin_n * sizeof *out->ns);
-    return out->ns ? 0 : ASSAY_ERR_NOMEM;
+    return out->ns ? 0 : AS_ERR_NOMEM;
 }
 
 void as_timeline_fini(struct as_timeline *timeline)

@@ -26,7 +26,7 @@ struct as_timeline {
 };
 
 /* Creates a time line for `location_n` threads of a trace that spans at least `begin_ns` to
- * `end_ns`. Returns 0 or ASSAY_ERR_NOMEM. */
+ * `end_ns`. Returns 0 or AS_ERR_NOMEM. */
 int as_timeline_new(struct as_timeline *out, uint32_t location_n, int64_t begin_ns, int64_t end_ns);
 void as_timeline_fini(struct as_timeline *timeline);
 
@@ -42,7 +42,7 @@ void as_timeline_add(struct as_timeline *timeline, uint32_t location, unsigned p
                      int64_t bin_ns, uint32_t bin, int64_t ns);
 
 /* Fills the planes of waiting and of the critical path from a finished analysis. Returns 0 or
- * ASSAY_ERR_NOMEM. */
+ * AS_ERR_NOMEM. */
 int as_timeline_finish(struct as_timeline *timeline, const struct as_analysis *analysis);
 
 /* Returns the length of a bin of a level; the time in one bin of a plane. Nanoseconds. */

@@ -182,7 +182,7 @@ struct as_lock {
     struct as_team_barrier meeting;
 };
 
-/* Finds or adds the call site of a frame. Returns 0 or ASSAY_ERR_NOMEM, as do all functions
+/* Finds or adds the call site of a frame. Returns 0 or AS_ERR_NOMEM, as do all functions
  * below. */
 int as_walk_site(struct as_trace_walk *walk, const struct as_walker *walker,
                  const struct as_open_call *frame, uint32_t *out);
@@ -292,13 +292,13 @@ void as_efficiency_of(struct as_analysis *analysis);
 void as_efficiency_of_phase(const struct as_analysis *analysis,
                             const int64_t (*ns)[AS_ACTIVITIES_N], struct as_phase *phase);
 /* Splits the time of calls: adds up `waiting_ns`, and subtracts waiting from `transfer_ns`, which
- * has all time of calls that start or complete a transfer. Returns 0 or ASSAY_ERR_NOMEM. */
+ * has all time of calls that start or complete a transfer. Returns 0 or AS_ERR_NOMEM. */
 int as_spent_of(struct as_analysis *analysis);
 
 /* The steps of an analysis: preparation; the walk through all processes, or those of the part; the
  * results of the whole walk. */
-int as_walk_prepare(struct as_trace_walk *walk, struct assay_error *err);
-int as_walk_all(struct as_trace_walk *walk, struct assay_error *err);
+int as_walk_prepare(struct as_trace_walk *walk, struct as_error *err);
+int as_walk_all(struct as_trace_walk *walk, struct as_error *err);
 int as_walk_conclude(struct as_analysis *out);
 void as_walk_free(struct as_trace_walk *walk);
 
@@ -307,6 +307,6 @@ void as_walk_free(struct as_trace_walk *walk);
  * `each` returns 0 or an error; its event is NULL at the end of a thread. */
 typedef int as_walk_event(void *context, uint32_t location, const struct as_trace_event *event);
 int as_walk_in_order(const struct as_trace *trace, const bool *is_left_out, as_walk_event *each,
-                     void *context, struct assay_error *err);
+                     void *context, struct as_error *err);
 
 #endif

@@ -65,28 +65,28 @@ static size_t merge_rows(struct sample_row *row, size_t n)
 }
 
 static int add_sample_rows(const struct as_trace_facts *f, const struct sample_row *row, size_t n,
-                           struct assay_error *err)
+                           struct as_error *err)
 {
     int64_t number = 0;
     for (size_t i = 0; i < n; i++) {
         number = i && row[i].sum->location == row[i - 1].sum->location ? number + 1 : 0;
-        const struct assay_row_trace_sample it = {.trace_location_id =
-                                                      f->location_id[row[i].sum->location],
-                                                  .number = number,
-                                                  .name = as_activity_word(row[i].sum->activity),
-                                                  .routine = row[i].sum->routine,
-                                                  .module = row[i].module,
-                                                  .function_id = row[i].function_id,
-                                                  .line_id = row[i].line_id,
-                                                  .caller_id = row[i].caller_id,
-                                                  .n = row[i].n,
-                                                  .time_ns = row[i].time_ns};
-        AS_TRY(assay_experiment_add_trace_sample(f->experiment, &it, err));
+        const struct as_row_trace_sample it = {.trace_location_id =
+                                                   f->location_id[row[i].sum->location],
+                                               .number = number,
+                                               .name = as_activity_word(row[i].sum->activity),
+                                               .routine = row[i].sum->routine,
+                                               .module = row[i].module,
+                                               .function_id = row[i].function_id,
+                                               .line_id = row[i].line_id,
+                                               .caller_id = row[i].caller_id,
+                                               .n = row[i].n,
+                                               .time_ns = row[i].time_ns};
+        AS_TRY(as_experiment_add_trace_sample(f->experiment, &it, err));
     }
     return 0;
 }
 
-int as_trace_sample_rows(const struct as_trace_facts *f, struct assay_error *err)
+int as_trace_sample_rows(const struct as_trace_facts *f, struct as_error *err)
 {
     const struct as_sampled *sampled = &f->traced->sampled;
     struct sample_row *row = as_calloc(sampled->sum.n + 1, sizeof *row);

@@ -15,10 +15,10 @@ static int64_t processes_of(const struct as_trace *trace, const struct as_trace_
 }
 
 static int add_clock(const struct as_trace_facts *f, const struct as_trace_process *of,
-                     int64_t number, struct assay_error *err)
+                     int64_t number, struct as_error *err)
 {
     const struct as_trace_correction *clock = &of->clock;
-    const struct assay_row_trace_clock row = {
+    const struct as_row_trace_clock row = {
         .trace_id = f->trace_id,
         .number = number,
         .machine = of->machine,
@@ -28,25 +28,25 @@ static int add_clock(const struct as_trace_facts *f, const struct as_trace_proce
         .shift_ns = clock->shift_ns,
         .drift = clock->has_drift ? clock->drift : (double)NAN,
         .uncertain_ns =
-            clock->uncertain_ns >= 0 ? assay_known(clock->uncertain_ns) : (struct assay_number){0},
+            clock->uncertain_ns >= 0 ? as_known(clock->uncertain_ns) : (struct as_number){0},
         .residual_ns = clock->residual_ns};
-    return assay_experiment_add_trace_clock(f->experiment, &row, err);
+    return as_experiment_add_trace_clock(f->experiment, &row, err);
 }
 
 static int doubt(const struct as_trace_facts *f, const char *name, const char *text, uint64_t n,
-                 struct assay_error *err)
+                 struct as_error *err)
 {
-    const struct assay_flag flag = {.run_id = f->run_id,
-                                    .kind = ASSAY_OBJECT_RUN,
-                                    .object_id = f->run_id,
-                                    .name = name,
-                                    .text = text,
-                                    .n = (int64_t)n,
-                                    .pass = AS_ANALYTICS_PASS};
-    return n ? assay_experiment_flag(f->experiment, &flag, err) : 0;
+    const struct as_flag flag = {.run_id = f->run_id,
+                                 .kind = AS_OBJECT_RUN,
+                                 .object_id = f->run_id,
+                                 .name = name,
+                                 .text = text,
+                                 .n = (int64_t)n,
+                                 .pass = AS_ANALYTICS_PASS};
+    return n ? as_experiment_flag(f->experiment, &flag, err) : 0;
 }
 
-int as_trace_clocks(const struct as_trace_facts *f, struct assay_error *err)
+int as_trace_clocks(const struct as_trace_facts *f, struct as_error *err)
 {
     const struct as_trace *trace = &f->traced->trace;
     int64_t number = 0;

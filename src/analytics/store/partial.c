@@ -43,18 +43,18 @@ static struct stream_ends ends_of(const struct as_traced *traced)
 }
 
 static int flag_run(const struct as_trace_facts *f, const char *name, uint64_t n,
-                    const struct as_str *text, struct assay_error *err)
+                    const struct as_str *text, struct as_error *err)
 {
-    const struct assay_flag flag = {.run_id = f->run_id,
-                                    .kind = ASSAY_OBJECT_RUN,
-                                    .object_id = f->run_id,
-                                    .name = name,
-                                    .text = as_str_z(text),
-                                    .n = (int64_t)n,
-                                    .pass = AS_ANALYTICS_PASS};
+    const struct as_flag flag = {.run_id = f->run_id,
+                                 .kind = AS_OBJECT_RUN,
+                                 .object_id = f->run_id,
+                                 .name = name,
+                                 .text = as_str_z(text),
+                                 .n = (int64_t)n,
+                                 .pass = AS_ANALYTICS_PASS};
     if (text->failed)
         return as_error_nomem(err, "what a trace lacks");
-    return n ? assay_experiment_flag(f->experiment, &flag, err) : 0;
+    return n ? as_experiment_flag(f->experiment, &flag, err) : 0;
 }
 
 static double seconds_of(const struct as_trace_facts *f, int64_t ns)
@@ -68,7 +68,7 @@ static const char *threads_are(uint64_t n)
 }
 
 static int flag_limited(const struct as_trace_facts *f, const struct stream_ends *ends,
-                        struct as_str *text, struct assay_error *err)
+                        struct as_str *text, struct as_error *err)
 {
     if (ends->limited_n == 0)
         return 0;
@@ -82,7 +82,7 @@ static int flag_limited(const struct as_trace_facts *f, const struct stream_ends
 }
 
 static int flag_refused(const struct as_trace_facts *f, const struct stream_ends *ends,
-                        struct as_str *text, struct assay_error *err)
+                        struct as_str *text, struct as_error *err)
 {
     if (ends->refused_n == 0)
         return 0;
@@ -96,7 +96,7 @@ static int flag_refused(const struct as_trace_facts *f, const struct stream_ends
 }
 
 static int flag_ring(const struct as_trace_facts *f, const struct stream_ends *ends,
-                     struct as_str *text, struct assay_error *err)
+                     struct as_str *text, struct as_error *err)
 {
     if (ends->overwritten_n == 0)
         return 0;
@@ -110,7 +110,7 @@ static int flag_ring(const struct as_trace_facts *f, const struct stream_ends *e
     return flag_run(f, "trace_ring", ends->overwritten_n, text, err);
 }
 
-static int flag_ends(const struct as_trace_facts *f, struct as_str *text, struct assay_error *err)
+static int flag_ends(const struct as_trace_facts *f, struct as_str *text, struct as_error *err)
 {
     const struct stream_ends ends = ends_of(f->traced);
     AS_TRY(flag_limited(f, &ends, text, err));
@@ -118,7 +118,7 @@ static int flag_ends(const struct as_trace_facts *f, struct as_str *text, struct
     return flag_ring(f, &ends, text, err);
 }
 
-static int flag_off(const struct as_trace_facts *f, struct as_str *text, struct assay_error *err)
+static int flag_off(const struct as_trace_facts *f, struct as_str *text, struct as_error *err)
 {
     const struct as_analysis *a = &f->traced->analysis;
     int64_t off_ns = 0, there_ns = 0;
@@ -139,7 +139,7 @@ static int flag_off(const struct as_trace_facts *f, struct as_str *text, struct 
     return flag_run(f, "trace_off", n, text, err);
 }
 
-static int flag_rest(const struct as_trace_facts *f, struct as_str *text, struct assay_error *err)
+static int flag_rest(const struct as_trace_facts *f, struct as_str *text, struct as_error *err)
 {
     const struct as_traced *traced = f->traced;
     as_str_clear(text);
@@ -157,7 +157,7 @@ static int flag_rest(const struct as_trace_facts *f, struct as_str *text, struct
 }
 
 /* The analysis is of a part of the trace. */
-static int flag_range(const struct as_trace_facts *f, struct as_str *text, struct assay_error *err)
+static int flag_range(const struct as_trace_facts *f, struct as_str *text, struct as_error *err)
 {
     const struct as_analysis *a = &f->traced->analysis;
     as_str_clear(text);
@@ -168,7 +168,7 @@ static int flag_range(const struct as_trace_facts *f, struct as_str *text, struc
     return flag_run(f, "trace_range", f->traced->is_ranged, text, err);
 }
 
-int as_trace_partial(const struct as_trace_facts *facts, struct assay_error *err)
+int as_trace_partial(const struct as_trace_facts *facts, struct as_error *err)
 {
     struct as_str text = {0};
     int rc = flag_range(facts, &text, err);

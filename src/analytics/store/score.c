@@ -100,7 +100,7 @@ static int number_rows(struct scoring *s, const struct as_trace_process *process
     as_free(s->row_of);
     s->row_of = as_calloc(process->name.n + 1, sizeof *s->row_of);
     s->row_of_n = s->row_of ? process->name.n : 0;
-    return s->row_of ? 0 : ASSAY_ERR_NOMEM;
+    return s->row_of ? 0 : AS_ERR_NOMEM;
 }
 
 /* Rows get numbers when their names are used: those of a process that does nothing are none. */
@@ -136,7 +136,7 @@ static int reserve_here(struct scoring *s)
     const size_t n = 2 * s->out->row.n + 64;
     void *more = as_realloc(s->here, n, sizeof *s->here);
     if (!more)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     s->here = more;
     memset(s->here + s->here_n, 0, (n - s->here_n) * sizeof *s->here);
     s->here_n = n;
@@ -327,7 +327,7 @@ struct score_span {
 
 static int read_thread(struct scoring *s, const struct as_trace_process *process,
                        struct as_trace_stream *stream, struct score_span *span,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     struct as_trace_event event;
     int64_t latest_ns = span->first_ns;
@@ -361,7 +361,7 @@ struct score_process {
 
 static int score_thread(struct scoring *s, const struct as_trace_process *process,
                         struct as_trace_stream *stream, struct score_span *all,
-                        struct score_process *of, struct assay_error *err)
+                        struct score_process *of, struct as_error *err)
 {
     struct as_score *out = s->out;
     struct score_span own = {INT64_MAX, INT64_MIN, 0};
@@ -395,7 +395,7 @@ static int score_thread(struct scoring *s, const struct as_trace_process *proces
 }
 
 static int score_process(struct scoring *s, const struct as_trace_process *process,
-                         struct score_span *span, struct assay_error *err)
+                         struct score_span *span, struct as_error *err)
 {
     struct as_score *out = s->out;
     struct score_process of = {0};
@@ -427,7 +427,7 @@ static int compare_score_rows(const void *a, const void *b)
 }
 
 int as_score_trace(const struct as_trace *trace, const struct as_trace_filter *filter,
-                   double record_ns, struct as_score *out, struct assay_error *err)
+                   double record_ns, struct as_score *out, struct as_error *err)
 {
     struct scoring s = {.filter = filter, .out = out};
     struct score_span span = {INT64_MAX, INT64_MIN, INT64_MIN};

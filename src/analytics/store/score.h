@@ -70,7 +70,7 @@ struct as_score {
 /* Computes the score; `filter` may be NULL. Names stay owned by the trace. Errors: NOMEM, those of
  * reading. The caller releases `out` in any case. */
 int as_score_trace(const struct as_trace *trace, const struct as_trace_filter *filter,
-                   double record_ns, struct as_score *out, struct assay_error *err);
+                   double record_ns, struct as_score *out, struct as_error *err);
 void as_score_fini(struct as_score *score);
 
 /* Returns whether a filter should leave out this row: a share of all bytes of at least

@@ -8,21 +8,21 @@
 #include "base/error.h"
 
 static int add_share(const struct as_trace_facts *f, const struct as_metric_row *row, double value,
-                     struct assay_error *err)
+                     struct as_error *err)
 {
-    const struct assay_subject run = {ASSAY_OBJECT_RUN, f->run_id, f->run_id, 0};
-    struct assay_metric metric = row->metric;
+    const struct as_subject run = {AS_OBJECT_RUN, f->run_id, f->run_id, 0};
+    struct as_metric metric = row->metric;
     int64_t id;
     if (isnan(value))
         return 0;
     metric.pass = AS_ANALYTICS_PASS;
-    AS_TRY(assay_experiment_metric(f->experiment, &metric, &id, err));
-    return assay_experiment_value(
+    AS_TRY(as_experiment_metric(f->experiment, &metric, &id, err));
+    return as_experiment_value(
         f->experiment, id, &run,
-        assay_derived(value, value, value, (int64_t)f->traced->analysis.events_n), err);
+        as_value_derived(value, value, value, (int64_t)f->traced->analysis.events_n), err);
 }
 
-int as_trace_metrics(const struct as_trace_facts *facts, struct assay_error *err)
+int as_trace_metrics(const struct as_trace_facts *facts, struct as_error *err)
 {
     const struct as_analysis *a = &facts->traced->analysis;
     const struct as_efficiency *e = &a->efficiency;

@@ -80,17 +80,17 @@ static void sum_size_waits(struct as_traced *traced)
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-static int run_trace_directory(struct assay_experiment *experiment, int64_t run_id,
-                               char path[static 4096 + 8], struct assay_error *err)
+static int run_trace_directory(struct as_experiment *experiment, int64_t run_id,
+                               char path[static 4096 + 8], struct as_error *err)
 {
     char directory[4096];
-    AS_TRY(assay_experiment_run_directory(experiment, run_id, directory, sizeof directory, err));
+    AS_TRY(as_experiment_run_directory(experiment, run_id, directory, sizeof directory, err));
     snprintf(path, 4096 + 8, "%s/trace", directory);
     return 0;
 }
 
-int as_run_trace_open(struct assay_experiment *experiment, int64_t run_id, struct as_trace *out,
-                      struct assay_error *err)
+int as_run_trace_open(struct as_experiment *experiment, int64_t run_id, struct as_trace *out,
+                      struct as_error *err)
 {
     char path[4096 + 8];
     AS_TRY(run_trace_directory(experiment, run_id, path, err));
@@ -142,7 +142,7 @@ struct as_analysis_watch as_traced_watch(struct as_traced *traced)
                                       .sample = watch_sample};
 }
 
-static int analyse_alone(struct as_traced *out, struct assay_error *err)
+static int analyse_alone(struct as_traced *out, struct as_error *err)
 {
     const struct as_analysis_watch watch = as_traced_watch(out);
     return as_analyse_trace(&out->trace, &watch, &out->analysis, err);
@@ -159,7 +159,7 @@ static uint64_t damage_of(const struct as_trace *trace)
 
 /* The other processes report their damaged blocks with their results. If a part needs one walk
  * through all processes, this process does that walk. */
-static int analyse_together(struct as_traced *out, struct as_party *party, struct assay_error *err)
+static int analyse_together(struct as_traced *out, struct as_party *party, struct as_error *err)
 {
     struct as_trace_part part = {0};
     const uint64_t before_n = damage_of(&out->trace);
@@ -174,7 +174,7 @@ static int analyse_together(struct as_traced *out, struct as_party *party, struc
     return rc;
 }
 
-int as_traced_analyse(struct as_traced *out, struct as_party *party, struct assay_error *err)
+int as_traced_analyse(struct as_traced *out, struct as_party *party, struct as_error *err)
 {
     if (as_traced_begin(out, &out->trace) < 0)
         return as_error_nomem(err, "the time line of a trace");
@@ -189,9 +189,9 @@ int as_traced_analyse(struct as_traced *out, struct as_party *party, struct assa
                : 0;
 }
 
-static int read_traced(struct assay_experiment *experiment, int64_t run_id, struct as_party *party,
+static int read_traced(struct as_experiment *experiment, int64_t run_id, struct as_party *party,
                        const struct as_range_wanted *wanted, struct as_traced *out,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     char path[4096 + 8];
     bool uses_counter = true;
@@ -211,15 +211,15 @@ static int read_traced(struct assay_experiment *experiment, int64_t run_id, stru
     return 0;
 }
 
-int as_traced_read(struct assay_experiment *experiment, int64_t run_id, struct as_party *party,
-                   struct as_traced *out, struct assay_error *err)
+int as_traced_read(struct as_experiment *experiment, int64_t run_id, struct as_party *party,
+                   struct as_traced *out, struct as_error *err)
 {
     return read_traced(experiment, run_id, party, NULL, out, err);
 }
 
-int as_traced_read_range(struct assay_experiment *experiment, int64_t run_id,
+int as_traced_read_range(struct as_experiment *experiment, int64_t run_id,
                          const struct as_range_wanted *wanted, struct as_traced *out,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     return read_traced(experiment, run_id, NULL, wanted, out, err);
 }

@@ -62,46 +62,46 @@ struct as_traced {
 };
 
 /* Opens the trace of a run. Errors: NOT_FOUND (the run has none), those of reading. */
-int as_run_trace_open(struct assay_experiment *experiment, int64_t run_id, struct as_trace *out,
-                      struct assay_error *err);
+int as_run_trace_open(struct as_experiment *experiment, int64_t run_id, struct as_trace *out,
+                      struct as_error *err);
 
 /* Reads and analyses the trace of a run: alone if `party` is NULL, else as rank 0 of the party. The
  * caller releases `out` in any case. Errors: NOT_FOUND (the run has none), IO, NOMEM, those of the
  * party. */
 struct as_party;
-int as_traced_read(struct assay_experiment *experiment, int64_t run_id, struct as_party *party,
-                   struct as_traced *out, struct assay_error *err);
+int as_traced_read(struct as_experiment *experiment, int64_t run_id, struct as_party *party,
+                   struct as_traced *out, struct as_error *err);
 /* Reads and analyses alone a part of the trace (NULL: all of it). Errors: also those of
  * as_range_find. */
-int as_traced_read_range(struct assay_experiment *experiment, int64_t run_id,
+int as_traced_read_range(struct as_experiment *experiment, int64_t run_id,
                          const struct as_range_wanted *wanted, struct as_traced *out,
-                         struct assay_error *err);
+                         struct as_error *err);
 /* ideal.c: computes serialisation and transfer by simulation of the trace in `directory` on the
  * ideal network. If simulation is impossible, both stay unknown and `unsimulated` has the reason.
  * Errors: NOMEM. */
-int as_traced_simulate(struct as_traced *traced, const char *directory, struct assay_error *err);
+int as_traced_simulate(struct as_traced *traced, const char *directory, struct as_error *err);
 /* Writes the flag of a run that was not simulated. Errors: those of the experiment. */
 struct as_trace_facts;
-int as_trace_unsimulated(const struct as_trace_facts *facts, struct assay_error *err);
+int as_trace_unsimulated(const struct as_trace_facts *facts, struct as_error *err);
 /* Writes the rows of known gains. Errors: those of the experiment. */
-int as_trace_gains(const struct as_trace_facts *facts, struct assay_error *err);
+int as_trace_gains(const struct as_trace_facts *facts, struct as_error *err);
 /* Analyses the trace that is open in `out`, but computes neither losses nor costs. */
-int as_traced_analyse(struct as_traced *out, struct as_party *party, struct assay_error *err);
+int as_traced_analyse(struct as_traced *out, struct as_party *party, struct as_error *err);
 /* parallel.c: analyses the part of this process while the other ranks analyse theirs. The caller
  * releases `part` in any case. */
 struct as_trace_part;
 int as_traced_read_part(const struct as_trace *trace, struct as_party *party,
-                        struct as_trace_part *part, struct assay_error *err);
+                        struct as_trace_part *part, struct as_error *err);
 /* Creates the empty time line; returns the callbacks that fill `traced`. */
 int as_traced_begin(struct as_traced *traced, const struct as_trace *trace);
 struct as_analysis_watch as_traced_watch(struct as_traced *traced);
 void as_traced_fini(struct as_traced *traced);
 
-/* assay_analytics_run with the ranks of a party (NULL: alone), as rank 0. The other ranks call
+/* as_analytics_run with the ranks of a party (NULL: alone), as rank 0. The other ranks call
  * as_analytics_help with the directory of the trace. */
-int as_analytics_run_together(struct assay_experiment *experiment, int64_t run_id,
-                              int64_t traced_id, struct as_party *party, struct assay_error *err);
-int as_analytics_help(const char *directory, struct as_party *party, struct assay_error *err);
+int as_analytics_run_together(struct as_experiment *experiment, int64_t run_id, int64_t traced_id,
+                              struct as_party *party, struct as_error *err);
+int as_analytics_help(const char *directory, struct as_party *party, struct as_error *err);
 
 /* Returns the nanoseconds that writing the records took, computed from their number: of all
  * threads; of the thread with the most. */
@@ -110,7 +110,7 @@ double as_traced_cost_most_ns(const struct as_traced *traced);
 
 /* Writes the tables trace and trace_*, and metrics, of run `run_id` in place of earlier rows.
  * `traced_id` is the run that has the trace. Errors: those of writing. */
-int as_traced_write(struct assay_experiment *experiment, int64_t run_id, int64_t traced_id,
-                    const struct as_traced *traced, struct assay_error *err);
+int as_traced_write(struct as_experiment *experiment, int64_t run_id, int64_t traced_id,
+                    const struct as_traced *traced, struct as_error *err);
 
 #endif

@@ -74,7 +74,7 @@ int as_causes_new(struct as_causes **out, const struct as_wait_list *waits,
 {
     struct as_causes *c = *out = as_calloc(1, sizeof *c);
     if (!c)
-        return ASSAY_ERR_NOMEM;
+        return AS_ERR_NOMEM;
     c->waits = waits;
     c->span = span;
     c->location_n = location_n;
@@ -90,7 +90,7 @@ int as_causes_new(struct as_causes **out, const struct as_wait_list *waits,
     return 0;
 nomem:
     as_causes_free(out);
-    return ASSAY_ERR_NOMEM;
+    return AS_ERR_NOMEM;
 }
 
 void as_causes_free(struct as_causes **causes)
@@ -137,14 +137,15 @@ static uint32_t ended_before(struct as_causes *c, uint32_t location, int64_t ns)
 
 /* ---- The critical path ----------------------------------------------------------------------- */
 
-static int add_piece(struct as_path *out, uint32_t location, int64_t begin_ns, int64_t end_ns)
+static int add_piece(struct as_critical_path *out, uint32_t location, int64_t begin_ns,
+                     int64_t end_ns)
 {
     return end_ns > begin_ns
                ? as_vec_push(&out->piece, (struct as_path_piece){location, begin_ns, end_ns})
                : 0;
 }
 
-int as_causes_path(struct as_causes *c, struct as_path *out)
+int as_causes_path(struct as_causes *c, struct as_critical_path *out)
 {
     uint32_t location = 0;
     for (uint32_t l = 1; l < c->location_n; l++)
@@ -257,7 +258,7 @@ static int sort_blames(struct as_delay_cost_list *list)
 {
     struct as_sort_key *keys = as_calloc(list->blame.n + 1, sizeof *keys);
     struct as_delay_cost *sorted = as_calloc(list->blame.n + 1, sizeof *sorted);
-    int rc = keys && sorted ? 0 : ASSAY_ERR_NOMEM;
+    int rc = keys && sorted ? 0 : AS_ERR_NOMEM;
     for (uint32_t i = 0; rc == 0 && i < list->blame.n; i++)
         keys[i] = (struct as_sort_key){~key_of_time(list->blame.at[i].total_ns), i};
     if (rc == 0)
@@ -275,7 +276,7 @@ int as_causes_blame(struct as_causes *c, struct as_delay_cost_list *out)
 {
     struct delay_cost_sums blames = {.out = out};
     double *cost = as_calloc(c->waits->wait.n + 1, sizeof *cost);
-    int rc = cost ? record_delay_costs(c, cost, &blames) : ASSAY_ERR_NOMEM;
+    int rc = cost ? record_delay_costs(c, cost, &blames) : AS_ERR_NOMEM;
     if (rc == 0)
         rc = sort_blames(out);
     as_index_fini(&blames.rows);

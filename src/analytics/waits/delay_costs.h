@@ -24,7 +24,7 @@ struct as_path_piece {
     int64_t begin_ns, end_ns;
 };
 
-struct as_path {
+struct as_critical_path {
     AS_VEC(struct as_path_piece) piece; /* from the end of the run to its beginning */
 };
 
@@ -44,7 +44,7 @@ struct as_delay_cost_list {
 
 /*
  * Wait states sorted by trace thread and end, shared by the two analyses below. `span` has
- * `location_n` entries. Each function below returns 0 or ASSAY_ERR_NOMEM.
+ * `location_n` entries. Each function below returns 0 or AS_ERR_NOMEM.
  */
 struct as_causes;
 int as_causes_new(struct as_causes **out, const struct as_wait_list *waits,
@@ -54,7 +54,7 @@ void as_causes_free(struct as_causes **causes);
 /* Finds the critical path backwards from the trace thread that ended last. An interval begins at
  * the end of the last wait state of its trace thread. The path goes on at the cause of that wait
  * state, from the arrival of the cause. Pieces join without gaps. */
-int as_causes_path(struct as_causes *causes, struct as_path *out);
+int as_causes_path(struct as_causes *causes, struct as_critical_path *out);
 
 /*
  * Assigns each wait state to its cause: the trace thread and the call that it delayed. If the cause

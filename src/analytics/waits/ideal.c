@@ -42,7 +42,7 @@ static void keep_gains(struct as_traced *traced, const struct as_ideal_run *run)
 }
 
 static int simulate_ideal(struct as_traced *traced, const struct as_trace *trace,
-                          struct as_ideal_run *run, struct assay_error *why)
+                          struct as_ideal_run *run, struct as_error *why)
 {
     struct as_ideal_phases phases;
     int rc = as_ideal_phases_init(&phases, &traced->analysis);
@@ -59,11 +59,11 @@ static int simulate_ideal(struct as_traced *traced, const struct as_trace *trace
     return rc;
 }
 
-int as_traced_simulate(struct as_traced *traced, const char *directory, struct assay_error *err)
+int as_traced_simulate(struct as_traced *traced, const char *directory, struct as_error *err)
 {
     struct as_trace trace = {0};
     struct as_ideal_run run;
-    struct assay_error why = {0};
+    struct as_error why = {0};
     if (!has_ranks(&traced->trace) || !(traced->analysis.efficiency.mpi_communication > 0))
         return 0;
     if (traced->is_ranged) {
@@ -75,7 +75,7 @@ int as_traced_simulate(struct as_traced *traced, const char *directory, struct a
     if (rc == 0)
         rc = simulate_ideal(traced, &trace, &run, &why);
     as_trace_close(&trace);
-    if (rc == ASSAY_ERR_NOMEM)
+    if (rc == AS_ERR_NOMEM)
         return as_error_nomem(err, "the simulation of a trace");
     if (rc == 0) {
         divide_communication(&traced->analysis.efficiency, &run);
@@ -85,7 +85,7 @@ int as_traced_simulate(struct as_traced *traced, const char *directory, struct a
     return 0;
 }
 
-int as_trace_gains(const struct as_trace_facts *f, struct assay_error *err)
+int as_trace_gains(const struct as_trace_facts *f, struct as_error *err)
 {
 #define TEXTS(name, word, title) {word, title},
     static const struct {
@@ -94,32 +94,32 @@ int as_trace_gains(const struct as_trace_facts *f, struct assay_error *err)
 #undef TEXTS
     for (unsigned i = 0; i < AS_TRACE_GAINS_N; i++) {
         const struct as_trace_gain *gain = &f->traced->gain[i];
-        const struct assay_row_trace_gain row = {.trace_id = f->trace_id,
-                                                 .position = i,
-                                                 .name = text[i].word,
-                                                 .title = text[i].title,
-                                                 .saved_ns = gain->saved_ns,
-                                                 .low_ns = gain->low_ns,
-                                                 .high_ns = gain->high_ns};
+        const struct as_row_trace_gain row = {.trace_id = f->trace_id,
+                                              .position = i,
+                                              .name = text[i].word,
+                                              .title = text[i].title,
+                                              .saved_ns = gain->saved_ns,
+                                              .low_ns = gain->low_ns,
+                                              .high_ns = gain->high_ns};
         if (gain->is_known)
-            AS_TRY(assay_experiment_add_trace_gain(f->experiment, &row, err));
+            AS_TRY(as_experiment_add_trace_gain(f->experiment, &row, err));
     }
     return 0;
 }
 
-int as_trace_unsimulated(const struct as_trace_facts *f, struct assay_error *err)
+int as_trace_unsimulated(const struct as_trace_facts *f, struct as_error *err)
 {
     char text[sizeof f->traced->unsimulated + 80];
-    const struct assay_flag flag = {.run_id = f->run_id,
-                                    .kind = ASSAY_OBJECT_RUN,
-                                    .object_id = f->run_id,
-                                    .name = "trace_not_simulated",
-                                    .text = text,
-                                    .n = 1,
-                                    .pass = AS_ANALYTICS_PASS};
+    const struct as_flag flag = {.run_id = f->run_id,
+                                 .kind = AS_OBJECT_RUN,
+                                 .object_id = f->run_id,
+                                 .name = "trace_not_simulated",
+                                 .text = text,
+                                 .n = 1,
+                                 .pass = AS_ANALYTICS_PASS};
     if (!f->traced->unsimulated[0])
         return 0;
     snprintf(text, sizeof text, "transfer and serialisation are missing: %s",
              f->traced->unsimulated);
-    return assay_experiment_flag(f->experiment, &flag, err);
+    return as_experiment_flag(f->experiment, &flag, err);
 }

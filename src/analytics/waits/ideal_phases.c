@@ -40,7 +40,7 @@ int as_ideal_phases_init(struct as_ideal_phases *phases, struct as_analysis *ana
     AS_TRY(add_regions(phases));
     phases->visit = as_calloc(phases->region.n * phases->rank_n + 1, sizeof *phases->visit);
     phases->ns = as_calloc(cells_n, sizeof *phases->ns);
-    return phases->visit && phases->ns ? 0 : ASSAY_ERR_NOMEM;
+    return phases->visit && phases->ns ? 0 : AS_ERR_NOMEM;
 }
 
 void as_ideal_phases_fini(struct as_ideal_phases *phases)
@@ -87,7 +87,7 @@ static void leave_region(struct as_ideal_phases *phases, struct as_ideal_region 
 }
 
 int as_ideal_phases_mark(void *context, uint32_t rank, const struct as_action *mark, int64_t now_ns,
-                         struct assay_error *err)
+                         struct as_error *err)
 {
     struct as_ideal_phases *phases = context;
     const size_t at = mark->name - 1;

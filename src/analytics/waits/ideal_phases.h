@@ -28,12 +28,12 @@ struct as_ideal_phases {
     int64_t *ns;                  /* by row of `phase` and rank */
 };
 
-/* Regions of the analysis; none if they would need too much memory. 0 or ASSAY_ERR_NOMEM. Release
+/* Regions of the analysis; none if they would need too much memory. 0 or AS_ERR_NOMEM. Release
  * it in any case. */
 int as_ideal_phases_init(struct as_ideal_phases *phases, struct as_analysis *analysis);
 /* as_ideal_wish.mark */
 int as_ideal_phases_mark(void *context, uint32_t rank, const struct as_action *mark, int64_t now_ns,
-                         struct assay_error *err);
+                         struct as_error *err);
 /* Sets the efficiencies of each phase with a known time. */
 void as_ideal_phases_conclude(struct as_ideal_phases *phases);
 void as_ideal_phases_fini(struct as_ideal_phases *phases);

@@ -24,7 +24,7 @@ int as_waits_cover(const struct as_wait_list *waits, as_wait_owner *owner, as_wa
 {
     struct as_sort_key *key = as_calloc(waits->wait.n + 1, sizeof *key);
     uint32_t n = 0;
-    int rc = key ? sort_owned(waits, owner, context, key, &n) : ASSAY_ERR_NOMEM;
+    int rc = key ? sort_owned(waits, owner, context, key, &n) : AS_ERR_NOMEM;
     for (uint32_t i = 0; rc == 0 && i < n;) {
         const struct as_wait *first = &waits->wait.at[key[i].at];
         const uint64_t who = key[i].key;

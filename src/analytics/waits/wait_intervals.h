@@ -13,7 +13,7 @@ typedef uint32_t as_wait_owner(const void *context, const struct as_wait *wait);
 typedef void as_wait_covered(void *context, uint32_t owner, const struct as_wait *first,
                              int64_t begin_ns, int64_t end_ns);
 
-/* Reports all covered intervals by owner, then by time. Returns 0 or ASSAY_ERR_NOMEM. */
+/* Reports all covered intervals by owner, then by time. Returns 0 or AS_ERR_NOMEM. */
 int as_waits_cover(const struct as_wait_list *waits, as_wait_owner *owner, as_wait_covered *covered,
                    void *context);
 

@@ -85,7 +85,7 @@ static void trim_waits(struct as_wait_list *list, const struct as_sort_key *key)
 int as_waits_once(struct as_wait_list *list)
 {
     struct as_sort_key *key = as_malloc_large(list->wait.n + 1, sizeof *key);
-    const int rc = key ? order_waits(list, key) : ASSAY_ERR_NOMEM;
+    const int rc = key ? order_waits(list, key) : AS_ERR_NOMEM;
     size_t kept = 0;
     if (rc == 0)
         trim_waits(list, key);

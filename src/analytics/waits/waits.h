@@ -92,7 +92,7 @@ struct as_wait_recent {
 /* Returns the class of a size in bytes: 0 for 0 bytes, k for 2^(k-1) to 2^k - 1 bytes. */
 unsigned as_size_class_of(int64_t size_b);
 
-/* Adds the wait state of a message on `path`, if one side waited. Returns 0 or ASSAY_ERR_NOMEM. */
+/* Adds the wait state of a message on `path`, if one side waited. Returns 0 or AS_ERR_NOMEM. */
 int as_waits_of_message(const struct as_message *message, enum as_eager_path path,
                         struct as_wait_recent *receiver, struct as_wait_list *out);
 /* Returns whether the message proves that sends of its size are eager: its send was complete before
@@ -102,12 +102,12 @@ bool as_waits_prove_eager(const struct as_message *message);
 void as_waits_drop_eager(struct as_wait_list *list, const uint32_t eager_b[AS_EAGER_PATHS_N]);
 /* Trims wait states until none of one thread overlap. The wait state that ends last keeps the time;
  * ties go to the first by kind, cause and call. Empty wait states are removed. Returns 0 or
- * ASSAY_ERR_NOMEM. */
+ * AS_ERR_NOMEM. */
 int as_waits_once(struct as_wait_list *list);
-/* Adds the wait states of the members of a collective. Returns 0 or ASSAY_ERR_NOMEM. */
+/* Adds the wait states of the members of a collective. Returns 0 or AS_ERR_NOMEM. */
 int as_waits_of_collective(const struct as_collective *collective, struct as_wait_list *out);
 /* Adds wait states of this kind for threads that all wait for the last of them. Returns 0 or
- * ASSAY_ERR_NOMEM. */
+ * AS_ERR_NOMEM. */
 int as_waits_of_threads(const struct as_collective *collective, enum as_wait_kind kind,
                         struct as_wait_list *out);
 

@@ -8,10 +8,10 @@
 
 static void expect_of(const struct story *story, const char *sql, const char *want)
 {
-    struct assay_experiment *e = story_tell(story);
+    struct as_experiment *e = story_tell(story);
 
     expect_row(e, sql, want);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* 0.2 s ran and 9 s queued: 46 s for each that ran. Waiting for the disk queues for nothing. */

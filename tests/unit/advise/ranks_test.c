@@ -28,11 +28,11 @@ struct code {
     int64_t in_program, in_mpi;
 };
 
-static void make_code(struct assay_experiment *e, struct code *c)
+static void make_code(struct as_experiment *e, struct code *c)
 {
-    const struct assay_row_category category[] = {{.name = "application", .title = "Application"},
-                                                  {.name = "mpi", .title = "MPI"}};
-    const struct assay_row_module module[] = {
+    const struct as_row_category category[] = {{.name = "application", .title = "Application"},
+                                               {.name = "mpi", .title = "MPI"}};
+    const struct as_row_module module[] = {
         {.path = "/lulesh", .name = "lulesh", .kind = "executable"},
         {.path = "/libmpi.so", .name = "libmpi.so", .kind = "shared"}};
     int64_t path[2], place[2];
@@ -40,48 +40,47 @@ static void make_code(struct assay_experiment *e, struct code *c)
     for (int i = 0; i < 2; i++) {
         int64_t category_id, module_id, function_id, loop_id;
 
-        fine(assay_experiment_add_category(e, &category[i], &category_id, err));
-        fine(assay_experiment_add_module(e, &module[i], &module_id, err));
-        const struct assay_row_function function = {.module_id = module_id,
-                                                    .name = i ? "progress" : "kernel",
-                                                    .address = assay_known(0x10)};
-        fine(assay_experiment_add_function(e, &function, &function_id, err));
-        const struct assay_row_loop loop = {
+        fine(as_experiment_add_category(e, &category[i], &category_id, err));
+        fine(as_experiment_add_module(e, &module[i], &module_id, err));
+        const struct as_row_function function = {
+            .module_id = module_id, .name = i ? "progress" : "kernel", .address = as_known(0x10)};
+        fine(as_experiment_add_function(e, &function, &function_id, err));
+        const struct as_row_loop loop = {
             .function_id = function_id, .address = 0x11, .depth = 1, .is_innermost = true};
-        fine(assay_experiment_add_loop(e, &loop, &loop_id, err));
-        const struct assay_row_location location = {.module_id = module_id,
-                                                    .address = 0x11,
-                                                    .function_id = function_id,
-                                                    .loop_id = loop_id};
-        fine(assay_experiment_add_location(e, &location, &place[i], err));
-        const struct assay_row_callpath row = {
+        fine(as_experiment_add_loop(e, &loop, &loop_id, err));
+        const struct as_row_location location = {.module_id = module_id,
+                                                 .address = 0x11,
+                                                 .function_id = function_id,
+                                                 .loop_id = loop_id};
+        fine(as_experiment_add_location(e, &location, &place[i], err));
+        const struct as_row_callpath row = {
             .function_id = function_id, .category_id = category_id, .depth = 1};
-        fine(assay_experiment_add_callpath(e, &row, &path[i], err));
+        fine(as_experiment_add_callpath(e, &row, &path[i], err));
     }
     *c = (struct code){path[0], path[1], place[0], place[1]};
 }
 
 /* Times in ms; samples of 1 ms. */
-static void make_thread(struct assay_experiment *e, const struct code *c, int64_t process_id,
+static void make_thread(struct as_experiment *e, const struct code *c, int64_t process_id,
                         int64_t tid, int64_t compute, int64_t poll, int64_t blocked, int64_t queue)
 {
-    const struct assay_row_thread row = {.process_id = process_id,
-                                         .tid = tid,
-                                         .end_ns = assay_known(2890 * MS),
-                                         .cpu_ns = assay_known((compute + poll) * MS),
-                                         .blocked_ns = assay_known(blocked * MS),
-                                         .runnable_ns = assay_known(queue * MS),
-                                         .switch_involuntary_n = assay_known(queue)};
+    const struct as_row_thread row = {.process_id = process_id,
+                                      .tid = tid,
+                                      .end_ns = as_known(2890 * MS),
+                                      .cpu_ns = as_known((compute + poll) * MS),
+                                      .blocked_ns = as_known(blocked * MS),
+                                      .runnable_ns = as_known(queue * MS),
+                                      .switch_involuntary_n = as_known(queue)};
     int64_t id;
 
-    fine(assay_experiment_add_thread(e, &row, &id, err));
-    const struct assay_row_sample sample[] = {
-        {id, c->compute, c->in_program, ASSAY_SAMPLE_RUNNING, compute, compute * MS},
-        {id, c->wait, c->in_mpi, ASSAY_SAMPLE_RUNNING, poll, poll * MS},
-        {id, c->wait, c->in_mpi, ASSAY_SAMPLE_BLOCKED, 3, blocked * MS}};
+    fine(as_experiment_add_thread(e, &row, &id, err));
+    const struct as_row_sample sample[] = {
+        {id, c->compute, c->in_program, AS_SAMPLE_RUNNING, compute, compute * MS},
+        {id, c->wait, c->in_mpi, AS_SAMPLE_RUNNING, poll, poll * MS},
+        {id, c->wait, c->in_mpi, AS_SAMPLE_BLOCKED, 3, blocked * MS}};
     for (int i = 0; i < 3; i++)
         if (sample[i].time_ns)
-            fine(assay_experiment_add_sample(e, &sample[i], err));
+            fine(as_experiment_add_sample(e, &sample[i], err));
 }
 
 static int64_t compute_of(int rank)
@@ -89,50 +88,50 @@ static int64_t compute_of(int rank)
     return rank == RANKS - 1 ? 395 : 435;
 }
 
-static struct assay_experiment *filled(const struct place *place, struct shape shape)
+static struct as_experiment *filled(const struct place *place, struct shape shape)
 {
-    const struct assay_row_host host = {.name = "small", .cpu_n = assay_known(64)};
-    struct assay_row_run run = {.kind = "profile",
-                                .command = "mpirun -n 8 ./lulesh",
-                                .launcher = "openmpi",
-                                .wall_ns = assay_known(2890 * MS),
-                                .state = "complete",
-                                .overhead_ns = assay_known(0),
-                                .usable_milli_cpu_n = assay_known(2000),
-                                .host_busy_ns = assay_known(shape.busy_ms * MS),
-                                .host_steal_ns = assay_known(0)};
-    struct assay_experiment *e;
+    const struct as_row_host host = {.name = "small", .cpu_n = as_known(64)};
+    struct as_row_run run = {.kind = "profile",
+                             .command = "mpirun -n 8 ./lulesh",
+                             .launcher = "openmpi",
+                             .wall_ns = as_known(2890 * MS),
+                             .state = "complete",
+                             .overhead_ns = as_known(0),
+                             .usable_milli_cpu_n = as_known(2000),
+                             .host_busy_ns = as_known(shape.busy_ms * MS),
+                             .host_steal_ns = as_known(0)};
+    struct as_experiment *e;
     struct code code;
     int64_t run_id, process_id;
 
-    fine(assay_experiment_create(place->exp, 0, &e, err));
-    fine(assay_experiment_begin(e, err));
-    fine(assay_experiment_add_host(e, &host, &run.host_id, err));
-    fine(assay_experiment_add_run(e, &run, &run_id, err));
+    fine(as_experiment_create(place->exp, 0, &e, err));
+    fine(as_experiment_begin(e, err));
+    fine(as_experiment_add_host(e, &host, &run.host_id, err));
+    fine(as_experiment_add_run(e, &run, &run_id, err));
     make_code(e, &code);
-    struct assay_row_process process = {.run_id = run_id, .pid = 100, .exe = "/mpirun"};
+    struct as_row_process process = {.run_id = run_id, .pid = 100, .exe = "/mpirun"};
     if (shape.ranks) {
-        fine(assay_experiment_add_process(e, &process, &process_id, err));
+        fine(as_experiment_add_process(e, &process, &process_id, err));
         make_thread(e, &code, process_id, 100, 50, 10, 2700, 0);
         make_thread(e, &code, process_id, 101, 0, 0, 2880, 0);
     }
     for (int rank = 0; rank < (shape.ranks ? shape.ranks : 1); rank++) {
         process.pid = 200 + 100 * rank;
         if (shape.ranks)
-            process.rank = assay_known(rank);
-        fine(assay_experiment_add_process(e, &process, &process_id, err));
+            process.rank = as_known(rank);
+        fine(as_experiment_add_process(e, &process, &process_id, err));
         for (int i = 0; i < shape.threads; i++)
             make_thread(e, &code, process_id, process.pid + i, compute_of(rank) / (i + 1), 280, 100,
                         shape.queue_ms);
         make_thread(e, &code, process_id, process.pid + 90, 0, 20, 2880, 0);
     }
-    fine(assay_experiment_commit(e, err));
-    fine(assay_experiment_summarise(e, run_id, err));
-    fine(assay_advise_run(e, run_id, err));
+    fine(as_experiment_commit(e, err));
+    fine(as_experiment_summarise(e, run_id, err));
+    fine(as_advise_run(e, run_id, err));
     return e;
 }
 
-static double metric(struct assay_experiment *e, const char *name)
+static double metric(struct as_experiment *e, const char *name)
 {
     char sql[256];
 
@@ -144,7 +143,7 @@ static const struct shape quiet = {.busy_ms = 5900, .queue_ms = 2000, .threads =
 
 static void test_roles(void **state)
 {
-    struct assay_experiment *e = filled(*state, quiet);
+    struct as_experiment *e = filled(*state, quiet);
 
     expect_row(e,
                "SELECT group_concat(role || ' ' || n, ', ') FROM (SELECT role, count(*) AS n"
@@ -161,7 +160,7 @@ static void test_roles(void **state)
     /* The places of these waits are still visible. */
     near(real_of(e, "SELECT blocked_time_s FROM v_functions WHERE name = 'progress'"),
          0.8 + 8 * 2.88 + 2.7 + 2.88);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* In a run of few samples the accounting of the kernel tells helpers from workers. A daemon of MPI
@@ -177,36 +176,34 @@ static void test_roles_of_short_runs(void **state)
                  {"/usr/bin/orted", 20, 1, "launcher launcher"}};
 
     for (size_t i = 0; i < sizeof shape / sizeof *shape; i++) {
-        const struct assay_row_host host = {.name = "small", .cpu_n = assay_known(2)};
-        struct assay_row_run run = {.kind = "profile",
-                                    .command = "t",
-                                    .wall_ns = assay_known(2890 * MS),
-                                    .state = "complete"};
-        struct assay_row_process process = {.pid = 100, .exe = shape[i].exe};
-        struct assay_experiment *e;
+        const struct as_row_host host = {.name = "small", .cpu_n = as_known(2)};
+        struct as_row_run run = {
+            .kind = "profile", .command = "t", .wall_ns = as_known(2890 * MS), .state = "complete"};
+        struct as_row_process process = {.pid = 100, .exe = shape[i].exe};
+        struct as_experiment *e;
         struct code code;
         int64_t process_id;
 
         (void)state;
-        fine(assay_experiment_transient(&e, err));
-        fine(assay_experiment_begin(e, err));
-        fine(assay_experiment_add_host(e, &host, &run.host_id, err));
-        fine(assay_experiment_add_run(e, &run, &process.run_id, err));
+        fine(as_experiment_transient(&e, err));
+        fine(as_experiment_begin(e, err));
+        fine(as_experiment_add_host(e, &host, &run.host_id, err));
+        fine(as_experiment_add_run(e, &run, &process.run_id, err));
         make_code(e, &code);
-        fine(assay_experiment_add_process(e, &process, &process_id, err));
+        fine(as_experiment_add_process(e, &process, &process_id, err));
         make_thread(e, &code, process_id, 100, shape[i].compute, 0, 100, 0);
         make_thread(e, &code, process_id, 101, 0, shape[i].poll, 2880, 0);
-        fine(assay_experiment_commit(e, err));
-        fine(assay_experiment_summarise(e, process.run_id, err));
+        fine(as_experiment_commit(e, err));
+        fine(as_experiment_summarise(e, process.run_id, err));
         expect_row(e, "SELECT group_concat(role, ' ') FROM (SELECT role FROM thread ORDER BY tid)",
                    shape[i].roles);
-        fine(assay_experiment_close(&e, err));
+        fine(as_experiment_close(&e, err));
     }
 }
 
 static void test_one_balance(void **state)
 {
-    struct assay_experiment *e = filled(*state, quiet);
+    struct as_experiment *e = filled(*state, quiet);
     const double mean = (7 * 0.435 + 0.395) / 8;
 
     near(metric(e, "load_balance_pct"), 100 * mean / 0.435);
@@ -216,7 +213,7 @@ static void test_one_balance(void **state)
     /* mpirun has 1 % of the CPU time, and lives long. */
     near(metric(e, "thread_activity_pct"), 100 * (7 * 0.715 + 0.675) / (8 * 2.89));
     near(metric(e, "processor_wait_pct"), 100 * 16 / (16 + 7 * 0.715 + 0.675));
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* Two threads a rank: 0.435 and 0.217 s. */
@@ -225,12 +222,12 @@ static void test_threads_within_ranks(void **state)
     struct shape shape = quiet;
 
     shape.threads = 2;
-    struct assay_experiment *e = filled(*state, shape);
+    struct as_experiment *e = filled(*state, shape);
     near(metric(e, "load_balance_pct"), 100 * (7 * 0.652 + 0.592) / 8 / 0.652);
     near(metric(e, "thread_balance_pct"),
          100 * (7 * 0.652 * 0.326 / 0.435 + 0.592 * 0.296 / 0.395) / (7 * 0.652 + 0.592));
     expect_row(e, "SELECT group_concat(over || n, ' ') FROM v_balance", "ranks8 threads16");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* Without ranks, the threads share the load. */
@@ -240,15 +237,15 @@ static void test_threads_alone(void **state)
 
     shape.threads = 2;
     shape.ranks = 0;
-    struct assay_experiment *e = filled(*state, shape);
+    struct as_experiment *e = filled(*state, shape);
     expect_row(e, "SELECT over, is_main, n FROM v_balance", "threads 1 2");
     near(metric(e, "load_balance_pct"), 100 * 0.326 / 0.435);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_no_gain_below_the_work(void **state)
 {
-    struct assay_experiment *e = filled(*state, quiet);
+    struct as_experiment *e = filled(*state, quiet);
     const double floor_s = (7 * 0.435 + 0.395 + 0.05) / 2;
 
     assert_int_equal(integer_of(e, "SELECT count(*) FROM v_what_ifs"), 3);
@@ -273,7 +270,7 @@ static void test_no_gain_below_the_work(void **state)
                "Start 2 ranks (mpirun -n 2), 1");
     expect_row(e, "SELECT score FROM v_checks WHERE name = 'oversubscription'", "0.0");
     expect_row(e, "SELECT score FROM v_checks WHERE name = 'quiet_host'", "1.0");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* Two ranks on two CPUs with two busy loops beside: each had half of a CPU. The program is not
@@ -281,7 +278,7 @@ static void test_no_gain_below_the_work(void **state)
 static void test_busy_host(void **state)
 {
     const struct shape shape = {.busy_ms = 5780, .queue_ms = 1400, .threads = 1, .ranks = 2};
-    struct assay_experiment *e = filled(*state, shape);
+    struct as_experiment *e = filled(*state, shape);
 
     near(real_of(e, "SELECT gain_s FROM v_what_ifs WHERE name = 'perfect_parallel'"), 0);
     expect_row(e, "SELECT count(*) FROM v_findings WHERE topic = 'oversubscribed'", "0");
@@ -290,7 +287,7 @@ static void test_busy_host(void **state)
     expect_row(e, "SELECT score, state FROM v_checks WHERE name = 'quiet_host'", "0.0 failed");
     expect_row(e, "SELECT text LIKE '%too busy%' FROM v_checks WHERE name = 'quiet_host'", "1");
     expect_row(e, "SELECT score FROM v_checks WHERE name = 'oversubscription'", "1.0");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* The counters were read a little before and after the run: other processes used no more than there
@@ -298,31 +295,31 @@ static void test_busy_host(void **state)
 static void test_load_has_a_limit(void **state)
 {
     const struct shape shape = {.busy_ms = 58000, .queue_ms = 1400, .threads = 1, .ranks = 2};
-    struct assay_experiment *e = filled(*state, shape);
+    struct as_experiment *e = filled(*state, shape);
 
     near(real_of(e, "SELECT others_time_s FROM v_runs"), 2 * 2.89);
     expect_row(e,
                "SELECT text LIKE 'other processes used 2 of 2 CPUs%' FROM v_flags"
                " WHERE name = 'busy_host'",
                "1");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
-static void set_of_loop(struct assay_experiment *e, const char *name, int64_t loop_id, double value)
+static void set_of_loop(struct as_experiment *e, const char *name, int64_t loop_id, double value)
 {
-    const struct assay_metric metric = {
-        .name = name, .unit = "1", .meaning = "m", .formula = "f", .better = ASSAY_BETTER_LOWER};
-    const struct assay_subject loop = {.kind = ASSAY_OBJECT_LOOP, .object_id = loop_id};
+    const struct as_metric metric = {
+        .name = name, .unit = "1", .meaning = "m", .formula = "f", .better = AS_BETTER_LOWER};
+    const struct as_subject loop = {.kind = AS_OBJECT_LOOP, .object_id = loop_id};
     int64_t id;
 
-    fine(assay_experiment_metric(e, &metric, &id, err));
-    fine(assay_experiment_value(e, id, &loop, assay_exact(value, 1), err));
+    fine(as_experiment_metric(e, &metric, &id, err));
+    fine(as_experiment_value(e, id, &loop, as_value_exact(value, 1), err));
 }
 
 /* The loop that polls in MPI has six ways. It says nothing about the code of the program. */
 static void test_loops_that_poll(void **state)
 {
-    struct assay_experiment *e = filled(*state, quiet);
+    struct as_experiment *e = filled(*state, quiet);
     const double compute = 7 * 435 + 395 + 50;
 
     for (int64_t loop = 1; loop <= 2; loop++) {
@@ -332,7 +329,7 @@ static void test_loops_that_poll(void **state)
         set_of_loop(e, "array_access_least_pct", loop, loop == 1 ? 80 : 10);
         set_of_loop(e, "array_access_most_pct", loop, loop == 1 ? 80 : 10);
     }
-    fine(assay_advise_run(e, 1, err));
+    fine(as_advise_run(e, 1, err));
     expect_row(e,
                "SELECT group_concat(c.name, ' ') FROM object_time t JOIN category c"
                " USING (category_id) WHERE t.object_kind = 'loop' AND t.exclusive_n > 0",
@@ -346,7 +343,7 @@ static void test_loops_that_poll(void **state)
                " ('loops_pct', 'innermost_loops_pct', 'analysed_loops_pct')",
                "100.0 of 3490, 100.0 of 3490, 100.0 of 3490");
     near(compute, 3490);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 int main(void)

@@ -9,7 +9,7 @@
 static int64_t said(const struct story *story, const char *table, const char *column,
                     const char *rule)
 {
-    struct assay_experiment *e = story_tell(story);
+    struct as_experiment *e = story_tell(story);
     char sql[256];
     int64_t n;
 
@@ -30,7 +30,7 @@ static int64_t said(const struct story *story, const char *table, const char *co
     assert_int_equal(integer_of(e, "SELECT count(*) FROM v_findings WHERE text LIKE '%e+0%'"
                                    " OR text LIKE '%{%' OR workaround LIKE '%{%'"),
                      0);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
     return n;
 }
 

@@ -541,12 +541,12 @@ static void test_flags(void **state)
 static void test_numbers(void **state)
 {
     const struct story story = {RUN, .rank_n = 2, .migration_n = 45812, .code = {ALL}};
-    struct assay_experiment *e = story_tell(&story);
+    struct as_experiment *e = story_tell(&story);
 
     (void)state;
     expect_row(e, "SELECT text FROM v_findings WHERE rule = 'affinity'",
                "Threads change processor 45,800 times a second, and find cold caches each time.");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* In a run of several processes, a process may wait for another of them. */
@@ -560,10 +560,10 @@ static void test_pipes(void **state)
     (void)state;
     for (int i = 0; i < 3; i++) {
         static const char *const wanted[] = {"hint 1 1", "potential 0 0", "potential 0 0"};
-        struct assay_experiment *e = story_tell(&story);
+        struct as_experiment *e = story_tell(&story);
 
         expect_row(e, sql, wanted[i]);
-        fine(assay_experiment_close(&e, err));
+        fine(as_experiment_close(&e, err));
         if (i == 0)
             story.code[1] = (struct story_code){"read", "io", 200, 20}; /* it works */
         else
@@ -581,13 +581,13 @@ static void test_caller_of_category(void **state)
                       {"read", "io", 0, 300, .under = "wrap"},
                       {"read", "python", 10, 200, .under = "lib", .is_of_before = true},
                       {"open", "io", 10, .under = "main"}}};
-    struct assay_experiment *e = story_tell(&story);
+    struct as_experiment *e = story_tell(&story);
 
     (void)state;
     expect_row(e, "SELECT text FROM v_findings WHERE rule = 'input_output'",
                "0.31 s go into input and output: 0.01 s running, 0.3 s waiting; most of it in "
                "read called from wrap.");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* Perl is not Python, and NumPy does not help it. */
@@ -595,7 +595,7 @@ static void test_other_language(void **state)
 {
     const struct story story = {
         RUN, .code = {OWN(300), {"Perl_runops", "interpreter", 700, .module = "/usr/bin/perl"}}};
-    struct assay_experiment *e = story_tell(&story);
+    struct as_experiment *e = story_tell(&story);
 
     (void)state;
     expect_row(
@@ -603,7 +603,7 @@ static void test_other_language(void **state)
         "70.0 % of the time goes into perl, the machine of the language that it is written in.");
     expect_row(e, "SELECT workaround FROM v_findings WHERE rule = 'interpreter'",
                "Move the hot loops into compiled code: a library in C, C++ or Fortran.");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* The loop with the most time is named, at any position. */
@@ -613,12 +613,12 @@ static void test_hottest_loop(void **state)
         RUN, .code = {{"work", "application", 300, .in_loop = true},
                       {"work", "application", 600, .in_loop = true, .is_of_before = true},
                       {"work", "application", 100, .in_loop = true, .is_of_before = true}}};
-    struct assay_experiment *e = story_tell(&story);
+    struct as_experiment *e = story_tell(&story);
 
     (void)state;
     expect_row(e, "SELECT text FROM v_findings WHERE rule = 'hottest'",
                "No cause found for the loop at a.c:20 in work (60 % of the time).");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* A unit that is always busy by a model says nothing where branches or clocks say otherwise. */
@@ -638,24 +638,24 @@ static void test_hottest_of_branches(void **state)
         .metric = {
             {"cqa_ports_cy", 3}, {"cqa_divide_cy", 0}, {"cqa_front_end_cy", 1}, {"cqa_cycles", 3}}};
     static const char sql[] = "SELECT text FROM v_findings WHERE rule = 'hottest'";
-    struct assay_experiment *e = story_tell(&branches);
+    struct as_experiment *e = story_tell(&branches);
 
     (void)state;
     expect_row(e, sql,
                "No cause found for the loop at a.c:10 in work (100 % of the time): its 2 branches "
                "on data may take 17 cycles of an iteration if mispredicted; a model has 3 without "
                "that.");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
     e = story_tell(&timed);
     expect_row(e, sql,
                "No cause found for the loop at a.c:10 in work (100 % of the time): timed, it takes "
                "4 times the 3 cycles of a model.");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
     e = story_tell(&busy);
     expect_row(e, sql,
                "Nothing better is known for the loop at a.c:10 in work (100 % of the time): its "
                "busiest unit works in 100 % of the cycles, by a model.");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* Kernel time: its avoidable part, and its cause. */
@@ -663,7 +663,7 @@ static void test_given_back(void **state)
 {
     const struct story story = {RUN, .fault_n = 102400, .resident_mib = 40,
                                 .code = {FAULTS("free")}};
-    struct assay_experiment *e = story_tell(&story);
+    struct as_experiment *e = story_tell(&story);
 
     (void)state;
     /* 0.29 s of it, but for the first of ten times. */
@@ -674,7 +674,7 @@ static void test_given_back(void **state)
         "gain 0.261 1 1 102,000 page faults for the 40 MiB that it holds at most: memory is "
         "freed, given back to the kernel and handed out again, 10 times each page, most of it "
         "from work.");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* Memory that goes back to the kernel comes again, in a longer run too. */
@@ -688,14 +688,14 @@ static void test_first_touch(void **state)
     const char *sql = "SELECT workaround LIKE '%In a longer run it is less%',"
                       " workaround LIKE '%MALLOC_MMAP_MAX_=0%' FROM v_findings"
                       " WHERE rule = 'page_faults'";
-    struct assay_experiment *e = story_tell(&once);
+    struct as_experiment *e = story_tell(&once);
 
     (void)state;
     expect_row(e, sql, "1 0");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
     e = story_tell(&again);
     expect_row(e, sql, "0 1");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* The advice on a system call depends on its caller and its purpose. */
@@ -725,14 +725,14 @@ static void test_calls(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
-        struct assay_experiment *e = story_tell(&told[i].story);
+        struct as_experiment *e = story_tell(&told[i].story);
         char sql[256];
 
         snprintf(sql, sizeof sql,
                  "SELECT substr(workaround, 1, %zu) FROM v_findings WHERE rule = 'system_calls'",
                  strlen(told[i].advice));
         expect_row(e, sql, told[i].advice);
-        fine(assay_experiment_close(&e, err));
+        fine(as_experiment_close(&e, err));
     }
 }
 
@@ -741,14 +741,14 @@ static void test_said_once(void **state)
 {
     const struct story busy = {RUN, .rank_n = 2, .migration_n = 400, .code = {ALL}};
     const struct story quiet = {RUN, .rank_n = 2, .migration_n = 40, .code = {ALL}};
-    struct assay_experiment *e = story_tell(&busy);
+    struct as_experiment *e = story_tell(&busy);
 
     (void)state;
     expect_row(e, "SELECT advice IS NULL FROM v_checks WHERE name = 'affinity'", "1");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
     e = story_tell(&quiet);
     expect_row(e, "SELECT advice IS NULL FROM v_checks WHERE name = 'affinity'", "0");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* ---- Width --------------------------------------------------------------------------------- */
@@ -762,39 +762,39 @@ static void test_width_of_means(void **state)
                    {"array_access_least_pct", 100},
                    {"array_access_most_pct", 100}},
     };
-    const struct assay_subject loop = {.kind = ASSAY_OBJECT_LOOP, .object_id = 2};
-    struct assay_experiment *e = story_tell(&story);
+    const struct as_subject loop = {.kind = AS_OBJECT_LOOP, .object_id = 2};
+    struct as_experiment *e = story_tell(&story);
 
     (void)state;
     /* The second is between 10 and 100 %, a third of the time. */
-    fine(assay_experiment_value(e,
-                                integer_of(e, "SELECT metric_id FROM metric WHERE name ="
-                                              " 'array_access_least_pct'"),
-                                &loop, assay_exact(10, 1), err));
-    fine(assay_experiment_value(e,
-                                integer_of(e, "SELECT metric_id FROM metric WHERE name ="
-                                              " 'array_access_most_pct'"),
-                                &loop, assay_exact(100, 1), err));
-    fine(assay_advise_run(e, 1, err));
+    fine(as_experiment_value(e,
+                             integer_of(e, "SELECT metric_id FROM metric WHERE name ="
+                                           " 'array_access_least_pct'"),
+                             &loop, as_value_exact(10, 1), err));
+    fine(as_experiment_value(e,
+                             integer_of(e, "SELECT metric_id FROM metric WHERE name ="
+                                           " 'array_access_most_pct'"),
+                             &loop, as_value_exact(100, 1), err));
+    fine(as_advise_run(e, 1, err));
     expect_row(e,
                "SELECT round(value), low BETWEEN 65 AND 70.1, high, n FROM v_values"
                " WHERE metric = 'array_access_pct'",
                "70.0 1 100.0 1500");
     /* Unknown for more than half of the time. */
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
     story.code[1].ms = 1500;
     e = story_tell(&story);
-    fine(assay_experiment_value(e,
-                                integer_of(e, "SELECT metric_id FROM metric WHERE name ="
-                                              " 'array_access_most_pct'"),
-                                &loop, assay_exact(100, 1), err));
-    fine(assay_experiment_value(e,
-                                integer_of(e, "SELECT metric_id FROM metric WHERE name ="
-                                              " 'array_access_least_pct'"),
-                                &loop, assay_exact(100, 1), err));
-    fine(assay_advise_run(e, 1, err));
+    fine(as_experiment_value(e,
+                             integer_of(e, "SELECT metric_id FROM metric WHERE name ="
+                                           " 'array_access_most_pct'"),
+                             &loop, as_value_exact(100, 1), err));
+    fine(as_experiment_value(e,
+                             integer_of(e, "SELECT metric_id FROM metric WHERE name ="
+                                           " 'array_access_least_pct'"),
+                             &loop, as_value_exact(100, 1), err));
+    fine(as_advise_run(e, 1, err));
     expect_row(e, "SELECT count(*) FROM v_values WHERE metric = 'array_access_pct'", "0");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* ---- Cards --------------------------------------------------------------------------------- */
@@ -810,7 +810,7 @@ static void test_one_card(void **state)
                                            {"access_strided_n", 2},
                                            {"flow_paths", 3},
                                            {"call_n", 2}}};
-    struct assay_experiment *e = story_tell(&story);
+    struct as_experiment *e = story_tell(&story);
 
     (void)state;
     expect_row(
@@ -823,7 +823,7 @@ static void test_one_card(void **state)
                "SELECT more LIKE 'It calls functions, from 2 places. %' FROM v_findings"
                " WHERE object_kind = 'loop'",
                "1");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* Measured and possible cycles per iteration become seconds of the run, by the share of the loop. A
@@ -836,7 +836,7 @@ static void test_gain_of_code(void **state)
                                      {"cqa_cycles", 8},
                                      {"cqa_vector_x", 4},
                                      {"cqa_vector_sound", 1}}};
-    struct assay_experiment *e = story_tell(&story);
+    struct as_experiment *e = story_tell(&story);
 
     (void)state;
     expect_row(
@@ -852,7 +852,7 @@ static void test_gain_of_code(void **state)
                "SELECT round(gain_s, 2), position FROM v_what_if_objects"
                " WHERE name = 'fully_vectorised'",
                "0.75 1");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
     story.metric[4].value = 0; /* something stands against it */
     e = story_tell(&story);
     expect_row(e,
@@ -860,11 +860,11 @@ static void test_gain_of_code(void **state)
                " WHERE rule = 'scalar_arithmetic'",
                "- 0");
     expect_row(e, "SELECT gain_s FROM v_what_ifs WHERE name = 'fully_vectorised'", "0.0");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
     story.metric[2] = (struct story_metric){"other_carried_n", 0}; /* not analysed */
     e = story_tell(&story);
     expect_row(e, "SELECT count(*) FROM v_what_ifs WHERE name = 'fully_vectorised'", "0");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* Several chains are one card; it says how many there are, and of what kind. */
@@ -889,7 +889,7 @@ static void test_chains(void **state)
                                                {"flow_paths", 1},
                                                {"fp_carried_n", want[i].chains},
                                                {"fp_sum_n", want[i].sums}}};
-        struct assay_experiment *e = story_tell(&story);
+        struct as_experiment *e = story_tell(&story);
         char sql[256], expected[256];
 
         snprintf(sql, sizeof sql,
@@ -901,7 +901,7 @@ static void test_chains(void **state)
                  " arithmetic on whole vectors, because each iteration needs %s",
                  want[i].text);
         expect_row(e, sql, expected);
-        fine(assay_experiment_close(&e, err));
+        fine(as_experiment_close(&e, err));
     }
 }
 
@@ -909,7 +909,7 @@ static void test_chains(void **state)
 static void test_no_contradiction(void **state)
 {
     const struct story story = {RUN, .cache = "32768K", .code = {FULL}, WALK(60)};
-    struct assay_experiment *e = story_tell(&story);
+    struct as_experiment *e = story_tell(&story);
 
     (void)state;
     expect_row(
@@ -917,7 +917,7 @@ static void test_no_contradiction(void **state)
         "SELECT count(*), group_concat(rule), group_concat(text) LIKE '%bandwidth of the memory.'"
         " FROM v_findings WHERE object_kind = 'loop'",
         "1 memory_bandwidth 1");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* Threads that share the memory: one that waits leaves it to the others. */
@@ -930,15 +930,15 @@ static void test_shared_memory(void **state)
     const char *sql =
         "SELECT level, gain_s IS NULL, text LIKE '%while a thread waits, the others %'"
         " FROM v_findings WHERE rule = 'parallel_overhead'";
-    struct assay_experiment *e = story_tell(&story);
+    struct as_experiment *e = story_tell(&story);
 
     (void)state;
     expect_row(e, sql, "potential 1 1");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
     story.cache = "131072K"; /* it holds them */
     e = story_tell(&story);
     expect_row(e, sql, "gain 0 0");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 #define SMALL(name, ms)                                                                            \
@@ -955,18 +955,18 @@ static void test_pattern(void **state)
                           .code = {SMALL("a", 15), SMALL("b", 14), SMALL("c", 12), SMALL("d", 10),
                                    SMALL("e", 9), OWN(940)},
                           SCALAR(2, 0, 0)};
-    struct assay_experiment *e = story_tell(&story);
+    struct as_experiment *e = story_tell(&story);
 
     (void)state;
     expect_row(
         e, "SELECT rule, object_kind, time_s, text FROM v_findings WHERE topic = 'vectorisation'",
         "scalar_branches run 0.06 5 loops, together 6 % of the time, work on one value at a "
         "time, and branch; most of it at a.c:10, a.c:20 and a.c:30.");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
     story.loop_n = 2; /* two do not make a pattern, and take little time together */
     e = story_tell(&story);
     expect_row(e, "SELECT count(*) FROM v_findings WHERE topic = 'vectorisation'", "0");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* Time outside the program's own code does not make a fix of a loop less valuable. */
@@ -977,15 +977,15 @@ static void test_share_of_category(void **state)
                           .rank_n = 2,
                           .code = {SMALL("a", 30), {"MPI_Wait", "mpi", 970}},
                           SCALAR(2, 0, 0)};
-    struct assay_experiment *e = story_tell(&story);
+    struct as_experiment *e = story_tell(&story);
 
     (void)state;
     expect_row(e, "SELECT count(*) FROM v_findings WHERE rule = 'scalar_branches'", "1");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
     story.code[1] = (struct story_code)OWN(970);
     e = story_tell(&story);
     expect_row(e, "SELECT count(*) FROM v_findings WHERE rule = 'scalar_branches'", "0");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* ---- Without a run ------------------------------------------------------------------------- */
@@ -993,39 +993,39 @@ static void test_share_of_category(void **state)
 static void test_code_alone(void **state)
 {
     static const char *const topic[] = {"expensive_arithmetic"};
-    const enum assay_object_kind loops[] = {ASSAY_OBJECT_LOOP};
-    const struct assay_rule_choice one = {topic, 1, loops, 1}, all = {.object = loops, 1};
-    const struct assay_row_module module = {.path = "/a", .name = "a", .kind = "executable"};
+    const enum as_object_kind loops[] = {AS_OBJECT_LOOP};
+    const struct as_rule_choice one = {topic, 1, loops, 1}, all = {.object = loops, 1};
+    const struct as_row_module module = {.path = "/a", .name = "a", .kind = "executable"};
     const char *const name[] = {"fp_divide_n", "call_n"};
-    struct assay_row_function function = {.name = "f", .address = assay_known(16)};
-    struct assay_row_loop loop = {.address = 16, .depth = 1, .is_innermost = true};
-    struct assay_subject subject = {.kind = ASSAY_OBJECT_LOOP};
-    struct assay_experiment *e;
+    struct as_row_function function = {.name = "f", .address = as_known(16)};
+    struct as_row_loop loop = {.address = 16, .depth = 1, .is_innermost = true};
+    struct as_subject subject = {.kind = AS_OBJECT_LOOP};
+    struct as_experiment *e;
     char path[64];
 
     (void)state;
-    fine(assay_experiment_transient(&e, err));
-    refused(assay_experiment_run_directory(e, 1, path, sizeof path, err), UNSUPPORTED, "in memory");
-    fine(assay_experiment_add_module(e, &module, &function.module_id, err));
-    fine(assay_experiment_add_function(e, &function, &loop.function_id, err));
-    fine(assay_experiment_add_loop(e, &loop, &subject.object_id, err));
+    fine(as_experiment_transient(&e, err));
+    refused(as_experiment_run_directory(e, 1, path, sizeof path, err), UNSUPPORTED, "in memory");
+    fine(as_experiment_add_module(e, &module, &function.module_id, err));
+    fine(as_experiment_add_function(e, &function, &loop.function_id, err));
+    fine(as_experiment_add_loop(e, &loop, &subject.object_id, err));
     for (int i = 0; i < 2; i++) {
-        const struct assay_metric metric = {.name = name[i],
-                                            .unit = "1",
-                                            .meaning = "m",
-                                            .formula = "f",
-                                            .better = ASSAY_BETTER_LOWER};
+        const struct as_metric metric = {.name = name[i],
+                                         .unit = "1",
+                                         .meaning = "m",
+                                         .formula = "f",
+                                         .better = AS_BETTER_LOWER};
         int64_t id;
 
-        fine(assay_experiment_metric(e, &metric, &id, err));
-        fine(assay_experiment_value(e, id, &subject, assay_exact(2, 1), err));
+        fine(as_experiment_metric(e, &metric, &id, err));
+        fine(as_experiment_value(e, id, &subject, as_value_exact(2, 1), err));
     }
-    fine(assay_advise_code(e, &one, err));
+    fine(as_advise_code(e, &one, err));
     expect_row(e,
                "SELECT rank, level, object_kind, object_id, text, time_s, run_id, gain_s"
                " FROM v_findings",
                "1 potential loop 1 A loop of f has 2 divisions or square roots. - - -");
-    fine(assay_advise_code(e, &all, err));
+    fine(as_advise_code(e, &all, err));
     expect_row(
         e, "SELECT rule, text, workaround, more FROM v_findings",
         "divisions A loop of f has 2 divisions or square roots. Divide once before the loop and "
@@ -1033,7 +1033,7 @@ static void test_code_alone(void **state)
         "(reciprocals) where the result allows it. It calls functions, from 2 places. Small "
         "functions in another file are not inlined: build with -flto unless given, or move them "
         "to this file.");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* ---- No option that is given is recommended -------------------------------------------------- */
@@ -1052,18 +1052,18 @@ static const char *const built_with[] = {
 /* Sets given_NAME of all useful options, as the pass over the units does. */
 static void give_options(struct story *story, const char *given)
 {
-    struct assay_unit_options unit;
+    struct as_unit_options unit;
     int n = 0;
 
     while (n < STORY_METRIC_N && story->metric[n].name)
         n++;
-    assay_unit_options("gcc", given, &unit);
-    for (size_t i = 0; i < assay_option_count() && n < STORY_METRIC_N; i++) {
+    as_unit_options("gcc", given, &unit);
+    for (size_t i = 0; i < as_compiler_option_count() && n < STORY_METRIC_N; i++) {
         static char name[64][64];
 
-        if (assay_option_get(i)->harmful)
+        if (as_compiler_option_get(i)->harmful)
             continue;
-        snprintf(name[i], sizeof name[i], "given_%s", assay_option_get(i)->name);
+        snprintf(name[i], sizeof name[i], "given_%s", as_compiler_option_get(i)->name);
         story->metric[n++] = (struct story_metric){name[i], (double)(unit.given >> i & 1)};
     }
     assert_true(n < STORY_METRIC_N);
@@ -1103,22 +1103,22 @@ static void check_words(const char *rule, const char *given, const char *advice)
 
 static unsigned check_story(struct story story, const char *given)
 {
-    struct assay_experiment *e;
-    struct assay_rows *rows;
+    struct as_experiment *e;
+    struct as_rows *rows;
     unsigned n = 0;
 
     give_options(&story, given);
     e = story_tell(&story);
-    fine(assay_rows_open(e,
-                         "SELECT rule, workaround FROM v_findings WHERE pass = 'advise'"
-                         " AND rule <> 'harmful_options' AND workaround IS NOT NULL",
-                         &rows, err));
-    while (assay_rows_next(rows, NULL) > 0) {
-        check_words(assay_rows_text(rows, 0), given, assay_rows_text(rows, 1));
+    fine(as_rows_open(e,
+                      "SELECT rule, workaround FROM v_findings WHERE pass = 'advise'"
+                      " AND rule <> 'harmful_options' AND workaround IS NOT NULL",
+                      &rows, err));
+    while (as_rows_next(rows, NULL) > 0) {
+        check_words(as_rows_text(rows, 0), given, as_rows_text(rows, 1));
         n++;
     }
-    assay_rows_close(&rows);
-    fine(assay_experiment_close(&e, err));
+    as_rows_close(&rows);
+    fine(as_experiment_close(&e, err));
     return n;
 }
 
@@ -1143,31 +1143,31 @@ static void test_trips_of_vectors(void **state)
                           .metric = {{"cqa_trip_n", 4}, {"cqa_insn_n", 6}, {"cqa_unroll_n", 8}}};
 
     story.code[0].language = "C17";
-    struct assay_experiment *e = story_tell(&story);
+    struct as_experiment *e = story_tell(&story);
 
     (void)state;
     expect_row(
         e, "SELECT substr(workaround, 1, 155) FROM v_findings WHERE topic = 'full_unroll'",
         "Have it unrolled wholly, and what it computes becomes straight code: #pragma GCC unroll 4 "
         "before it (32 if the source counts the elements of its vectors on");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* ---- Code without a compiler, or with an unknown one --------------------------------------- */
 
 static void each_advice(const struct story *story, void (*look)(const char *rule, const char *text))
 {
-    struct assay_experiment *e = story_tell(story);
-    struct assay_rows *rows;
+    struct as_experiment *e = story_tell(story);
+    struct as_rows *rows;
 
-    fine(assay_rows_open(e,
-                         "SELECT rule, workaround FROM v_findings WHERE pass = 'advise' AND "
-                         "object_kind = 'loop' AND workaround IS NOT NULL",
-                         &rows, err));
-    while (assay_rows_next(rows, NULL) > 0)
-        look(assay_rows_text(rows, 0), assay_rows_text(rows, 1));
-    assay_rows_close(&rows);
-    fine(assay_experiment_close(&e, err));
+    fine(as_rows_open(e,
+                      "SELECT rule, workaround FROM v_findings WHERE pass = 'advise' AND "
+                      "object_kind = 'loop' AND workaround IS NOT NULL",
+                      &rows, err));
+    while (as_rows_next(rows, NULL) > 0)
+        look(as_rows_text(rows, 0), as_rows_text(rows, 1));
+    as_rows_close(&rows);
+    fine(as_experiment_close(&e, err));
 }
 
 static unsigned advice_n;

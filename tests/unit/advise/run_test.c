@@ -13,24 +13,23 @@
 
 #define near(a, b) assert_true(fabs((a) - (b)) < 1e-6)
 
-static void set(struct assay_experiment *e, const char *name, double value)
+static void set(struct as_experiment *e, const char *name, double value)
 {
-    const struct assay_metric metric = {
-        .name = name, .unit = "1", .meaning = "m", .formula = "f", .better = ASSAY_BETTER_LOWER};
+    const struct as_metric metric = {
+        .name = name, .unit = "1", .meaning = "m", .formula = "f", .better = AS_BETTER_LOWER};
     int64_t id;
 
-    fine(assay_experiment_metric(e, &metric, &id, err));
-    fine(assay_experiment_value(e, id,
-                                &(struct assay_subject){.kind = ASSAY_OBJECT_LOOP, .object_id = 1},
-                                assay_exact(value, 1), err));
+    fine(as_experiment_metric(e, &metric, &id, err));
+    fine(as_experiment_value(e, id, &(struct as_subject){.kind = AS_OBJECT_LOOP, .object_id = 1},
+                             as_value_exact(value, 1), err));
 }
 
-static struct assay_experiment *filled(const struct place *place)
+static struct as_experiment *filled(const struct place *place)
 {
-    struct assay_experiment *e;
+    struct as_experiment *e;
     struct cxx c;
 
-    fine(assay_experiment_create(place->exp, 0, &e, err));
+    fine(as_experiment_create(place->exp, 0, &e, err));
     fine(cxx_fill(e, &c, err));
     set(e, "flow_paths", 3);
     set(e, "flow_steering_pct", 50);
@@ -43,7 +42,7 @@ static struct assay_experiment *filled(const struct place *place)
     return e;
 }
 
-static double value(struct assay_experiment *e, const char *metric)
+static double value(struct as_experiment *e, const char *metric)
 {
     char sql[256];
 
@@ -56,9 +55,9 @@ static double value(struct assay_experiment *e, const char *metric)
 
 static void test_metrics(void **state)
 {
-    struct assay_experiment *e = filled(*state);
+    struct as_experiment *e = filled(*state);
 
-    fine(assay_advise_run(e, 1, err));
+    fine(as_advise_run(e, 1, err));
     near(value(e, "run_time_s"), 0.7);
     near(value(e, "cpu_time_s"), 2.3);
     near(value(e, "busy_cpus"), 2.3 / 0.7);
@@ -84,14 +83,14 @@ static void test_metrics(void **state)
                "SELECT printf('%.3f %.3f', low, high), n, origin FROM v_values"
                " WHERE metric = 'loops_pct'",
                "56.467 61.141 1700 measured");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_what_ifs(void **state)
 {
-    struct assay_experiment *e = filled(*state);
+    struct as_experiment *e = filled(*state);
 
-    fine(assay_advise_run(e, 1, err));
+    fine(as_advise_run(e, 1, err));
     /* Half of the loop goes: 0.575 - 0.2 is still the longest. */
     near(real_of(e, "SELECT gain_s FROM v_what_ifs WHERE name = 'perfect_flow'"), 0.2);
     near(real_of(e, "SELECT speedup FROM v_what_ifs WHERE name = 'perfect_flow'"), 1.4);
@@ -107,14 +106,14 @@ static void test_what_ifs(void **state)
     near(real_of(e, "SELECT gain_s FROM v_what_ifs WHERE name = 'perfect_parallel'"), 0.2);
     near(real_of(e, "SELECT gain_s FROM v_what_ifs WHERE name = 'perfect_parallel_and_load'"),
          0.775 - 0.425);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_findings(void **state)
 {
-    struct assay_experiment *e = filled(*state);
+    struct as_experiment *e = filled(*state);
 
-    fine(assay_advise_run(e, 1, err));
+    fine(as_advise_run(e, 1, err));
     expect_row(e,
                "SELECT level, object_kind, object_id, printf('%.6f', gain_s) FROM v_findings"
                " WHERE topic = 'load_balance'",
@@ -132,14 +131,14 @@ static void test_findings(void **state)
     assert_int_equal(integer_of(e, "SELECT count(*) FROM v_findings WHERE gain_s < gain_low_s"
                                    " OR gain_s > gain_high_s"),
                      0);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_checks(void **state)
 {
-    struct assay_experiment *e = filled(*state);
+    struct as_experiment *e = filled(*state);
 
-    fine(assay_advise_run(e, 1, err));
+    fine(as_advise_run(e, 1, err));
     expect_row(e, "SELECT score, state FROM v_checks WHERE name = 'lost_samples'", "1.0 passed");
     expect_row(e, "SELECT score, advice IS NULL FROM v_checks WHERE name = 'run_length'", "1.0 1");
     /* 1500 of 1700 samples of the user's code are in a file with debug information. */
@@ -149,38 +148,38 @@ static void test_checks(void **state)
     near(real_of(e, "SELECT score FROM v_checks WHERE name = 'processors_used'"),
          2.3 / 0.7 / 0.9 / 8);
     expect_row(e, "SELECT state FROM v_checks WHERE name = 'architecture'", "unknown");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_again(void **state)
 {
-    struct assay_experiment *e = filled(*state);
+    struct as_experiment *e = filled(*state);
 
-    fine(assay_advise_run(e, 1, err));
+    fine(as_advise_run(e, 1, err));
     const int64_t findings = integer_of(e, "SELECT count(*) FROM finding");
     const int64_t checks = integer_of(e, "SELECT count(*) FROM check_result");
-    fine(assay_advise_run(e, 1, err));
+    fine(as_advise_run(e, 1, err));
     assert_int_equal(integer_of(e, "SELECT count(*) FROM finding"), findings);
     assert_int_equal(integer_of(e, "SELECT count(*) FROM check_result"), checks);
     assert_int_equal(integer_of(e, "SELECT count(*) FROM what_if"), 3);
-    refused(assay_advise_run(e, 9, err), NOT_FOUND, "has no run 9");
-    fine(assay_experiment_close(&e, err));
+    refused(as_advise_run(e, 9, err), NOT_FOUND, "has no run 9");
+    fine(as_experiment_close(&e, err));
 }
 
 /* A run of which nothing is known: no samples, no time. */
 static void test_empty_run(void **state)
 {
     const struct place *place = *state;
-    const struct assay_row_run run = {.kind = "profile", .command = "x", .state = "interrupted"};
-    struct assay_experiment *e;
+    const struct as_row_run run = {.kind = "profile", .command = "x", .state = "interrupted"};
+    struct as_experiment *e;
 
-    fine(assay_experiment_create(place->exp, 0, &e, err));
-    fine(assay_experiment_add_run(e, &run, NULL, err));
-    fine(assay_experiment_summarise(e, 1, err));
-    fine(assay_advise_run(e, 1, err));
+    fine(as_experiment_create(place->exp, 0, &e, err));
+    fine(as_experiment_add_run(e, &run, NULL, err));
+    fine(as_experiment_summarise(e, 1, err));
+    fine(as_advise_run(e, 1, err));
     assert_int_equal(integer_of(e, "SELECT count(*) FROM finding"), 0);
     assert_int_equal(integer_of(e, "SELECT count(*) FROM what_if"), 0);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 int main(void)

@@ -67,6 +67,6 @@ struct story {
 };
 
 /* The run is number 1, summed up and advised on, in a transient experiment. */
-struct assay_experiment *story_tell(const struct story *story);
+struct as_experiment *story_tell(const struct story *story);
 
 #endif

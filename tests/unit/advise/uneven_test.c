@@ -18,15 +18,15 @@ static void test_serial(void **state)
         "SELECT text LIKE '% s of that are in functions that it alone runs, most of it "
         "in serial.', workaround LIKE 'Let all threads do it: %' FROM v_findings"
         " WHERE rule = 'load_imbalance'";
-    struct assay_experiment *e = story_tell(&story);
+    struct as_experiment *e = story_tell(&story);
 
     (void)state;
     expect_row(e, sql, "1 1");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
     story.code[0] = (struct story_code){"uneven", "application", 400, .is_uneven = true};
     e = story_tell(&story);
     expect_row(e, sql, "0 0");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* For ranks, the finding names the function and loop in which the longest rank exceeds the
@@ -39,79 +39,79 @@ static void test_uneven_ranks(void **state)
                  {"sweep", "application", 400, .in_loop = true, .is_uneven = true},
                  {"tidy", "application", 30, .is_uneven = true}}};
     const char *sql = "SELECT text FROM v_findings WHERE rule = 'load_imbalance'";
-    struct assay_experiment *e = story_tell(&story);
+    struct as_experiment *e = story_tell(&story);
 
     (void)state;
     expect_row(e, sql,
                "Ranks compute unevenly: rank 0 takes 13 % longer than the mean (0.93 s against "
                "0.823 s), load balance 88 %. The others wait for it. It is longer most of all in "
                "sweep (a.c:20): 0.2 s more than the mean of the others (0.2 s), by 400 samples.");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
     story.code[1].only = 1; /* the other has none of it */
     e = story_tell(&story);
     expect_row(e,
                "SELECT text LIKE '% in sweep (a.c:20): 0.4 s more than the mean of the others (0 "
                "s), by 400 samples.' FROM v_findings WHERE rule = 'load_imbalance'",
                "1");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* Adds the waiting of the other rank for this one in a call. `root_pct` of it is caused by this
  * rank. 0 ms: nothing is added. */
-static void add_late(struct assay_experiment *e, int64_t location_id, int64_t site_id, int64_t ms,
+static void add_late(struct as_experiment *e, int64_t location_id, int64_t site_id, int64_t ms,
                      int64_t root_pct)
 {
-    const struct assay_row_trace_late late = {.trace_location_id = location_id,
-                                              .trace_site_id = site_id,
-                                              .n = 10,
-                                              .direct_ns = ms * MS,
-                                              .total_ns = ms * root_pct * MS / 100,
-                                              .elapsed_ns = ms * MS};
+    const struct as_row_trace_late late = {.trace_location_id = location_id,
+                                           .trace_site_id = site_id,
+                                           .n = 10,
+                                           .direct_ns = ms * MS,
+                                           .total_ns = ms * root_pct * MS / 100,
+                                           .elapsed_ns = ms * MS};
     if (ms)
-        fine(assay_experiment_add_trace_late(e, &late, err));
+        fine(as_experiment_add_trace_late(e, &late, err));
 }
 
 /* Adds a trace in which both ranks wait for each other. It has the computing time of each by wall
  * time. It has the waits for each in one call and in another (NULL: none). */
-static void add_waiting(struct assay_experiment *e, const int64_t *computing_ms,
+static void add_waiting(struct as_experiment *e, const int64_t *computing_ms,
                         const int64_t *late_ms, const int64_t *other_ms, int64_t root_pct)
 {
-    const struct assay_row_trace trace = {
+    const struct as_row_trace trace = {
         .run_id = 1, .traced_run_id = 1, .elapsed_ns = 1000 * MS, .location_n = 2, .rank_n = 2};
-    struct assay_row_trace_site site = {.routine = "MPI_Allreduce", .kind = "mpi-collective"};
+    struct as_row_trace_site site = {.routine = "MPI_Allreduce", .kind = "mpi-collective"};
     int64_t site_id, other_id;
 
-    fine(assay_experiment_begin(e, err));
-    fine(assay_experiment_add_trace(e, &trace, &site.trace_id, err));
-    fine(assay_experiment_add_trace_site(e, &site, &site_id, err));
+    fine(as_experiment_begin(e, err));
+    fine(as_experiment_add_trace(e, &trace, &site.trace_id, err));
+    fine(as_experiment_add_trace_site(e, &site, &site_id, err));
     site.number = 1;
     site.routine = "MPI_Barrier";
-    fine(assay_experiment_add_trace_site(e, &site, &other_id, err));
+    fine(as_experiment_add_trace_site(e, &site, &other_id, err));
     for (int rank = 0; rank < 2; rank++) {
-        const struct assay_row_trace_location location = {.trace_id = site.trace_id,
-                                                          .number = rank,
-                                                          .rank = assay_known(rank),
-                                                          .thread_id = rank + 1,
-                                                          .late_ns = late_ms[rank] * MS,
-                                                          .waiting_ns = 300 * MS};
-        struct assay_row_trace_state state = {
+        const struct as_row_trace_location location = {.trace_id = site.trace_id,
+                                                       .number = rank,
+                                                       .rank = as_known(rank),
+                                                       .thread_id = rank + 1,
+                                                       .late_ns = late_ms[rank] * MS,
+                                                       .waiting_ns = 300 * MS};
+        struct as_row_trace_state state = {
             .position = 0, .name = "computing", .title = "computing"};
-        struct assay_row_trace_wait wait = {.trace_site_id = site_id,
-                                            .kind = "wait_at_n_x_n",
-                                            .title = "wait at N x N",
-                                            .n = 10,
-                                            .time_ns = 300 * MS};
+        struct as_row_trace_wait wait = {.trace_site_id = site_id,
+                                         .kind = "wait_at_n_x_n",
+                                         .title = "wait at N x N",
+                                         .n = 10,
+                                         .time_ns = 300 * MS};
 
-        fine(assay_experiment_add_trace_location(e, &location, &state.trace_location_id, err));
+        fine(as_experiment_add_trace_location(e, &location, &state.trace_location_id, err));
         wait.trace_location_id = state.trace_location_id;
         state.time_ns = computing_ms[rank] * MS;
-        fine(assay_experiment_add_trace_state(e, &state, err));
-        fine(assay_experiment_add_trace_wait(e, &wait, err));
+        fine(as_experiment_add_trace_state(e, &state, err));
+        fine(as_experiment_add_trace_wait(e, &wait, err));
         add_late(e, state.trace_location_id, site_id, late_ms[rank], root_pct);
         add_late(e, state.trace_location_id, other_id, other_ms ? other_ms[rank] : 0, root_pct);
     }
-    fine(assay_experiment_commit(e, err));
-    fine(assay_advise_run(e, 1, err));
+    fine(as_experiment_commit(e, err));
+    fine(as_advise_run(e, 1, err));
 }
 
 /* Ranks without a CPU for half of the time delay each other in turn. CPU time identifies the cause,
@@ -149,7 +149,7 @@ static void test_uneven_without_processors(void **state)
             RUN, .rank_n = 2, .queued_ms = 500,
             .code = {OWN(200),
                      {"sweep", "application", row[i].more_ms, .in_loop = true, .only = 1}}};
-        struct assay_experiment *e = story_tell(&story);
+        struct as_experiment *e = story_tell(&story);
 
         add_waiting(e, row[i].computing_ms, row[i].late_ms, NULL, 100);
         expect_row(e,
@@ -158,7 +158,7 @@ static void test_uneven_without_processors(void **state)
                    row[i].rules);
         if (row[i].text)
             expect_row(e, "SELECT text FROM v_findings WHERE rule = 'late'", row[i].text);
-        fine(assay_experiment_close(&e, err));
+        fine(as_experiment_close(&e, err));
     }
 }
 
@@ -168,7 +168,7 @@ static void test_uneven_in_turn(void **state)
     const struct story story = {
         RUN, .rank_n = 2,
         .code = {OWN(500), {"sweep", "application", 400, .in_loop = true, .only = 1}}};
-    struct assay_experiment *e = story_tell(&story);
+    struct as_experiment *e = story_tell(&story);
 
     (void)state;
     add_waiting(e, (const int64_t[]){900, 500}, (const int64_t[]){0, 0}, NULL, 100);
@@ -178,7 +178,7 @@ static void test_uneven_in_turn(void **state)
         " WHERE rule = 'waiting_in_turn'",
         "But rank 0 computes for 0.9 s, where the mean is 0.7 s: most of all longer in sweep "
         "(a.c:20), by 0.4 s (the mean of the others is 0 s; 400 samples).");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* Each call has one rank behind its waits, and together both explain as much: no sentence says that
@@ -210,7 +210,7 @@ static void test_last_in_a_call(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         const struct story story = {RUN, .rank_n = 2, .code = {OWN(500)}};
-        struct assay_experiment *e = story_tell(&story);
+        struct as_experiment *e = story_tell(&story);
 
         add_waiting(e, (const int64_t[]){500, 500}, row[i].late_ms, row[i].other_ms,
                     row[i].root_pct ? row[i].root_pct : 100);
@@ -218,7 +218,7 @@ static void test_last_in_a_call(void **state)
                    "SELECT substr(text, instr(text, 'together).') + 11) FROM v_findings"
                    " WHERE rule = 'waiting_in_turn'",
                    row[i].text);
-        fine(assay_experiment_close(&e, err));
+        fine(as_experiment_close(&e, err));
     }
 }
 
@@ -232,7 +232,7 @@ static void test_uneven_caller(void **state)
                  {"collide", "application", 1, .only = 1},
                  {"burn", "application", 400, .only = 1, .under = "collide"},
                  {"burn", "application", 100, .is_of_before = true, .under = "mesh"}}};
-    struct assay_experiment *e = story_tell(&story);
+    struct as_experiment *e = story_tell(&story);
 
     (void)state;
     add_waiting(e, (const int64_t[]){700, 500}, (const int64_t[]){350, 250}, NULL, 100);
@@ -240,47 +240,47 @@ static void test_uneven_caller(void **state)
                "SELECT text LIKE '%: most of all in collide, by 0.401 s.%' FROM v_findings"
                " WHERE rule = 'late'",
                "1");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* Adds what a simulation says of the run of 1,000 ms: a share of it as its metric, and the time
  * that a change saves. */
-static void add_simulated(struct assay_experiment *e, const char *name, double pct,
-                          const char *change, int64_t saved_ms)
+static void add_simulated(struct as_experiment *e, const char *name, double pct, const char *change,
+                          int64_t saved_ms)
 {
-    const struct assay_metric metric = {
-        .name = name, .unit = "%", .meaning = "m", .formula = "f", .better = ASSAY_BETTER_HIGHER};
-    const struct assay_subject run = {.kind = ASSAY_OBJECT_RUN, .object_id = 1, .run_id = 1};
-    const struct assay_row_trace_gain gain = {.trace_id = 1,
-                                              .name = change,
-                                              .title = change,
-                                              .saved_ns = saved_ms * MS,
-                                              .low_ns = saved_ms * MS,
-                                              .high_ns = saved_ms * MS};
+    const struct as_metric metric = {
+        .name = name, .unit = "%", .meaning = "m", .formula = "f", .better = AS_BETTER_HIGHER};
+    const struct as_subject run = {.kind = AS_OBJECT_RUN, .object_id = 1, .run_id = 1};
+    const struct as_row_trace_gain gain = {.trace_id = 1,
+                                           .name = change,
+                                           .title = change,
+                                           .saved_ns = saved_ms * MS,
+                                           .low_ns = saved_ms * MS,
+                                           .high_ns = saved_ms * MS};
     int64_t id;
 
-    fine(assay_experiment_metric(e, &metric, &id, err));
-    fine(assay_experiment_value(e, id, &run, assay_exact(pct, 1), err));
-    fine(assay_experiment_add_trace_gain(e, &gain, err));
+    fine(as_experiment_metric(e, &metric, &id, err));
+    fine(as_experiment_value(e, id, &run, as_value_exact(pct, 1), err));
+    fine(as_experiment_add_trace_gain(e, &gain, err));
 }
 
 /* Adds calls of both ranks: milliseconds of transfer, and bytes sent. */
-static void add_transfer(struct assay_experiment *e, int64_t ms, int64_t bytes)
+static void add_transfer(struct as_experiment *e, int64_t ms, int64_t bytes)
 {
-    fine(assay_experiment_begin(e, err));
+    fine(as_experiment_begin(e, err));
     for (int64_t rank = 1; rank <= 2; rank++) {
-        const struct assay_row_trace_call call = {.trace_location_id = rank,
-                                                  .trace_site_id = 1,
-                                                  .calls_n = 10,
-                                                  .time_ns = ms * MS,
-                                                  .waiting_ns = assay_known(0),
-                                                  .transfer_ns = assay_known(ms * MS),
-                                                  .sent_b = bytes};
-        fine(assay_experiment_add_trace_call(e, &call, err));
+        const struct as_row_trace_call call = {.trace_location_id = rank,
+                                               .trace_site_id = 1,
+                                               .calls_n = 10,
+                                               .time_ns = ms * MS,
+                                               .waiting_ns = as_known(0),
+                                               .transfer_ns = as_known(ms * MS),
+                                               .sent_b = bytes};
+        fine(as_experiment_add_trace_call(e, &call, err));
     }
     add_simulated(e, "trace_process_transfer_pct", 100 - (double)ms / 10, "ideal_network", ms);
-    fine(assay_experiment_commit(e, err));
-    fine(assay_advise_run(e, 1, err));
+    fine(as_experiment_commit(e, err));
+    fine(as_advise_run(e, 1, err));
 }
 
 /* Time without a CPU within calls looks like transfer. */
@@ -300,7 +300,7 @@ static void test_transfer(void **state)
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         const struct story story = {RUN, .rank_n = 2, .queued_ms = row[i].queued_ms,
                                     .code = {OWN(500)}};
-        struct assay_experiment *e = story_tell(&story);
+        struct as_experiment *e = story_tell(&story);
         char sql[256], n[8];
 
         add_waiting(e, (const int64_t[]){500, 500}, (const int64_t[]){0, 0}, NULL, 100);
@@ -312,7 +312,7 @@ static void test_transfer(void **state)
                  row[i].advice ? row[i].advice : "");
         if (row[i].finding_n)
             expect_row(e, sql, "1");
-        fine(assay_experiment_close(&e, err));
+        fine(as_experiment_close(&e, err));
     }
 }
 
@@ -320,14 +320,14 @@ static void test_transfer(void **state)
 static void test_serialisation(void **state)
 {
     const struct story story = {RUN, .rank_n = 2, .code = {OWN(500)}};
-    struct assay_experiment *e = story_tell(&story);
+    struct as_experiment *e = story_tell(&story);
 
     (void)state;
     add_waiting(e, (const int64_t[]){500, 500}, (const int64_t[]){300, 290}, NULL, 100);
-    fine(assay_experiment_begin(e, err));
+    fine(as_experiment_begin(e, err));
     add_simulated(e, "trace_process_serialisation_pct", 70, "no_chains", 300);
-    fine(assay_experiment_commit(e, err));
-    fine(assay_advise_run(e, 1, err));
+    fine(as_experiment_commit(e, err));
+    fine(as_advise_run(e, 1, err));
     expect_row(
         e, "SELECT text FROM v_findings WHERE rule = 'serialisation'",
         "Serialisation costs 0.3 s, 30 % of the run: even with an ideal network, it takes so "
@@ -337,30 +337,30 @@ static void test_serialisation(void **state)
                "SELECT workaround LIKE 'Different ranks are last in different calls: %'"
                " FROM v_findings WHERE rule = 'serialisation'",
                "1");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* A rank that is late because it sleeps: the finding says so. */
 static void test_asleep(void **state)
 {
     const struct story story = {RUN, .rank_n = 2, .code = {OWN(500)}};
-    struct assay_experiment *e = story_tell(&story);
-    const struct assay_row_trace_state asleep = {.trace_location_id = 2,
-                                                 .position = 5,
-                                                 .name = "sleeping",
-                                                 .title = "asleep",
-                                                 .time_ns = 240 * MS};
+    struct as_experiment *e = story_tell(&story);
+    const struct as_row_trace_state asleep = {.trace_location_id = 2,
+                                              .position = 5,
+                                              .name = "sleeping",
+                                              .title = "asleep",
+                                              .time_ns = 240 * MS};
 
     (void)state;
     add_waiting(e, (const int64_t[]){500, 250}, (const int64_t[]){0, 250}, NULL, 100);
-    fine(assay_experiment_begin(e, err));
-    fine(assay_experiment_add_trace_state(e, &asleep, err));
-    fine(assay_experiment_commit(e, err));
-    fine(assay_advise_run(e, 1, err));
+    fine(as_experiment_begin(e, err));
+    fine(as_experiment_add_trace_state(e, &asleep, err));
+    fine(as_experiment_commit(e, err));
+    fine(as_advise_run(e, 1, err));
     expect_row(e,
                "SELECT substr(text, instr(text, 'waits.') + 7) FROM v_findings WHERE rule = 'late'",
                "It was asleep for 0.24 s.");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 int main(void)

@@ -19,26 +19,26 @@
 
 struct timed {
     struct session s;
-    struct assay_timer_facts facts;
+    struct as_timer_facts facts;
     int status;
 };
 
 static char directory[64];
 
-static void must(int rc, const struct assay_error *err)
+static void must(int rc, const struct as_error *err)
 {
     if (rc < 0)
         fail_msg("%s", err->text);
 }
 
-static pid_t start(const struct assay_timer_sampler *sampler, const char *const *argv)
+static pid_t start(const struct as_timer_sampler *sampler, const char *const *argv)
 {
     session_begin_account();
     pid_t pid = fork();
     if (pid == 0) {
-        for (const char *const *word = assay_timer_sampler_environment(sampler); *word; word++)
+        for (const char *const *word = as_timer_sampler_environment(sampler); *word; word++)
             putenv((char *)(uintptr_t)*word);
-        setenv("LD_PRELOAD", assay_timer_sampler_preload(sampler), 1);
+        setenv("LD_PRELOAD", as_timer_sampler_preload(sampler), 1);
         execv(argv[0], (char *const *)(uintptr_t)argv);
         _exit(127);
     }
@@ -46,25 +46,25 @@ static pid_t start(const struct assay_timer_sampler *sampler, const char *const 
     return pid;
 }
 
-static struct timed run(const struct assay_sample_options *options, const char *const *argv)
+static struct timed run(const struct as_sample_options *options, const char *const *argv)
 {
     struct timed t = {0};
-    struct assay_timer_sampler *sampler;
-    struct assay_recorder *recorder;
-    struct assay_error err = {0};
+    struct as_timer_sampler *sampler;
+    struct as_recorder *recorder;
+    struct as_error err = {0};
     const char *stream = session_stream();
-    must(assay_timer_sampler_open(directory, options, "because", &sampler, &err), &err);
-    t.s.choice = *assay_timer_sampler_choice(sampler);
-    must(assay_recorder_new(stream, &t.s.choice, 0, &recorder, &err), &err);
+    must(as_timer_sampler_open(directory, options, "because", &sampler, &err), &err);
+    t.s.choice = *as_timer_sampler_choice(sampler);
+    must(as_recorder_new(stream, &t.s.choice, 0, &recorder, &err), &err);
     pid_t pid = start(sampler, argv);
     while (waitpid(pid, &t.status, WNOHANG) == 0) {
-        assay_timer_sampler_wait(sampler, -1, 50);
-        must(assay_timer_sampler_pump(sampler, false, assay_recorder_add, recorder, &err), &err);
+        as_timer_sampler_wait(sampler, -1, 50);
+        must(as_timer_sampler_pump(sampler, false, as_recorder_add, recorder, &err), &err);
     }
-    must(assay_timer_sampler_pump(sampler, true, assay_recorder_add, recorder, &err), &err);
-    t.facts = *assay_timer_sampler_facts(sampler);
-    must(assay_recorder_finish(&recorder, assay_timer_sampler_counts(sampler), &err), &err);
-    assay_timer_sampler_close(&sampler);
+    must(as_timer_sampler_pump(sampler, true, as_recorder_add, recorder, &err), &err);
+    t.facts = *as_timer_sampler_facts(sampler);
+    must(as_recorder_finish(&recorder, as_timer_sampler_counts(sampler), &err), &err);
+    as_timer_sampler_close(&sampler);
     session_read(&t.s, stream);
     assert_int_equal(t.s.sample.n, t.s.counts.samples);
     assert_int_equal(t.s.counts.damaged, 0);
@@ -76,7 +76,7 @@ static struct timed run(const struct assay_sample_options *options, const char *
 
 static struct timed run_mode(const char *mode, const char *more)
 {
-    const struct assay_sample_options options = {.stacks = ASSAY_STACKS_DWARF};
+    const struct as_sample_options options = {.stacks = AS_STACKS_DWARF};
     return run(&options, (const char *const[]){TARGET, mode, more, NULL});
 }
 
@@ -201,7 +201,7 @@ static void test_shares(void **state)
     (void)state;
     struct timed t = run_with_shares();
     assert_int_equal(t.status, 0);
-    assert_int_equal(t.s.choice.event, ASSAY_EVENT_TIMER);
+    assert_int_equal(t.s.choice.event, AS_EVENT_TIMER);
     assert_true(strstr(t.s.choice.reason, "because"));
     assert_int_equal(t.s.forks, 2);
     assert_int_equal(t.s.exits, 3);
@@ -209,7 +209,7 @@ static void test_shares(void **state)
     double per_ms[3] = {0};
     uint32_t tid[3] = {0};
     as_vec_foreach (&t.s.sample, one) {
-        whole += one->end == ASSAY_STACK_COMPLETE;
+        whole += one->end == AS_STACK_COMPLETE;
         through += begins(one->path, "spin_") && strstr(one->path, "<work<") != NULL;
         for (int i = 0; i < 3; i++) {
             if (tid[i] == 0 || tid[i] == one->tid) {
@@ -229,8 +229,8 @@ static void test_shares(void **state)
 static void test_kinds(void **state)
 {
     (void)state;
-    for (unsigned stacks = ASSAY_STACKS_OFF; stacks <= ASSAY_STACKS_FRAME; stacks++) {
-        const struct assay_sample_options options = {.stacks = (uint8_t)stacks, .rate_hz = 97};
+    for (unsigned stacks = AS_STACKS_OFF; stacks <= AS_STACKS_FRAME; stacks++) {
+        const struct as_sample_options options = {.stacks = (uint8_t)stacks, .rate_hz = 97};
         struct timed t = run(&options, (const char *const[]){TARGET "-fp", "shares", NULL});
         size_t through = 0;
         assert_int_equal(t.status, 0);
@@ -241,7 +241,7 @@ static void test_kinds(void **state)
         assert_true(fabs(ms_of(&t, "spin_") - used) < 0.1 * used);
         const double due_n = used * 0.097, fair_n = (double)session_account()->fair_ns * 97e-9;
         assert_true((double)t.s.sample.n > fair_n / 3 && (double)t.s.sample.n < due_n * 1.3 + 20);
-        if (stacks == ASSAY_STACKS_OFF)
+        if (stacks == AS_STACKS_OFF)
             assert_int_equal(through, 0);
         else
             assert_true((double)through >= 0.95 * (double)t.s.sample.n);
@@ -341,8 +341,8 @@ static void test_killed(void **state)
 
 static void expect_refused(const char *path, int code, const char *part)
 {
-    struct assay_error err = {0};
-    assert_int_equal(assay_timer_sampler_check(path, &err), code);
+    struct as_error err = {0};
+    assert_int_equal(as_timer_sampler_check(path, &err), code);
     print_message("# %s\n", err.text);
     assert_non_null(strstr(err.text, part));
     assert_null(strchr(err.text, '\n'));
@@ -351,17 +351,15 @@ static void expect_refused(const char *path, int code, const char *part)
 static void test_refused(void **state)
 {
     (void)state;
-    struct assay_error err = {0};
-    struct assay_timer_sampler *sampler;
-    must(assay_timer_sampler_check(TARGET, &err), &err);
-    expect_refused(TARGETS "/agent-static", ASSAY_ERR_UNSUPPORTED, "statically linked");
-    expect_refused("/nowhere", ASSAY_ERR_NOT_FOUND, "/nowhere");
-    assert_int_equal(assay_timer_sampler_open("/dev/null/x", NULL, NULL, &sampler, &err),
-                     ASSAY_ERR_IO);
+    struct as_error err = {0};
+    struct as_timer_sampler *sampler;
+    must(as_timer_sampler_check(TARGET, &err), &err);
+    expect_refused(TARGETS "/agent-static", AS_ERR_UNSUPPORTED, "statically linked");
+    expect_refused("/nowhere", AS_ERR_NOT_FOUND, "/nowhere");
+    assert_int_equal(as_timer_sampler_open("/dev/null/x", NULL, NULL, &sampler, &err), AS_ERR_IO);
     assert_null(sampler);
-    const struct assay_sample_options fast = {.rate_hz = 2000000};
-    assert_int_equal(assay_timer_sampler_open(directory, &fast, NULL, &sampler, &err),
-                     ASSAY_ERR_USAGE);
+    const struct as_sample_options fast = {.rate_hz = 2000000};
+    assert_int_equal(as_timer_sampler_open(directory, &fast, NULL, &sampler, &err), AS_ERR_USAGE);
 }
 
 /* A set-user-ID file of another user: only root can make one. */
@@ -378,7 +376,7 @@ static void test_privileged(void **state)
     snprintf(command, sizeof command, "cp %s %s && chown 1 %s && chmod 4755 %s", TARGET, path, path,
              path);
     assert_int_equal(system(command), 0);
-    expect_refused(path, ASSAY_ERR_PERMISSION, "set-user-ID");
+    expect_refused(path, AS_ERR_PERMISSION, "set-user-ID");
     unlink(path);
 }
 
@@ -386,15 +384,14 @@ static void test_privileged(void **state)
 
 struct explanation {
     const char *path;
-    struct assay_sample_record map; /* the first of that path */
+    struct as_sample_record map; /* the first of that path */
 };
 
-static int keep_map(void *context, const struct assay_sample_record *record,
-                    struct assay_error *err)
+static int keep_map(void *context, const struct as_sample_record *record, struct as_error *err)
 {
     struct explanation *told = context;
     (void)err;
-    if (record->kind == ASSAY_SAMPLE_MAP && strcmp(record->text, told->path) == 0 &&
+    if (record->kind == AS_SAMPLE_MAP && strcmp(record->text, told->path) == 0 &&
         told->map.inode == 0)
         told->map = *record;
     return 0;
@@ -404,17 +401,17 @@ static int keep_map(void *context, const struct assay_sample_record *record,
 static void expect_told(const char *path, bool has_build_id)
 {
     struct explanation told = {.path = path};
-    struct assay_file_identity file;
-    struct assay_timer_sampler *sampler;
-    struct assay_error err = {0};
+    struct as_file_identity file;
+    struct as_timer_sampler *sampler;
+    struct as_error err = {0};
     int status, fd = open(path, O_RDONLY | O_CLOEXEC);
-    must(assay_timer_sampler_open(directory, NULL, NULL, &sampler, &err), &err);
+    must(as_timer_sampler_open(directory, NULL, NULL, &sampler, &err), &err);
     pid_t pid = start(sampler, (const char *const[]){path, "executed", NULL});
     assert_int_equal(waitpid(pid, &status, 0), pid);
-    must(assay_timer_sampler_pump(sampler, true, keep_map, &told, &err), &err);
-    assay_timer_sampler_close(&sampler);
+    must(as_timer_sampler_pump(sampler, true, keep_map, &told, &err), &err);
+    as_timer_sampler_close(&sampler);
     rmdir(directory);
-    assert_true(assay_file_identify(fd, &file));
+    assert_true(as_file_identify(fd, &file));
     close(fd);
     assert_int_equal(told.map.inode, file.inode);
     assert_int_equal(told.map.build_id_b, has_build_id ? 20 : 0);
@@ -435,17 +432,17 @@ static void test_files(void **state)
 static void test_gone(void **state)
 {
     (void)state;
-    struct assay_timer_sampler *sampler;
-    struct assay_error err = {0};
+    struct as_timer_sampler *sampler;
+    struct as_error err = {0};
     char path[80];
-    must(assay_timer_sampler_open(directory, NULL, NULL, &sampler, &err), &err);
+    must(as_timer_sampler_open(directory, NULL, NULL, &sampler, &err), &err);
     snprintf(path, sizeof path, "%s/control", directory);
     assert_int_equal(unlink(path), 0);
     int status;
     pid_t pid = start(sampler, (const char *const[]){TARGET, "executed", NULL});
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(status, 0);
-    assay_timer_sampler_close(&sampler);
+    as_timer_sampler_close(&sampler);
     rmdir(directory);
 }
 

@@ -53,7 +53,7 @@ static struct as_region_facts observe(const char *path, const char *mode, int ex
 {
     struct as_region_facts facts = {0};
     struct as_agent_session session;
-    struct assay_error err = {0};
+    struct as_error err = {0};
     char alone[256], observed[256];
     assert_int_equal(start(path, mode, NULL), expected);
     read_printed(alone, sizeof alone);

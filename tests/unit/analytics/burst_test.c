@@ -27,7 +27,7 @@
 enum { SEND_NAME = 1, ALLREDUCE_NAME, WAIT_NAME, NAMES_N };
 static const char *const names[] = {NULL, "MPI_Send", "MPI_Allreduce", "MPI_Wait"};
 
-static struct assay_error failure;
+static struct as_error failure;
 static struct as_trace_writer writer;
 /* A given clock in ns: all streams begin at this time, however long it takes to write them. */
 static const uint64_t zero_tick = UINT64_C(1000000000000);

@@ -32,7 +32,7 @@ struct found {
 
 static void analyse(const char *directory, struct found *found)
 {
-    struct assay_error err = {0};
+    struct as_error err = {0};
     if (as_trace_open(directory, &found->trace, &err) < 0 ||
         as_analyse_trace(&found->trace, NULL, &found->a, &err) < 0)
         fail_msg("%s", err.text);

@@ -343,7 +343,7 @@ static void remove_streams(void)
 static void analyse(const struct made_call *call, size_t n, struct as_trace *trace,
                     struct as_analysis *out)
 {
-    struct assay_error err;
+    struct as_error err;
     strcpy(directory + sizeof directory - 7, "XXXXXX");
     assert_non_null(mkdtemp(directory));
     for (uint32_t rank = 0; rank < 3; rank++) {

@@ -146,32 +146,32 @@ static void make_trace(const char *directory)
 /* ---- Reading it back ------------------------------------------------------------------------- */
 
 /* Streams begin some microseconds after each other. */
-static void assert_near(struct assay_experiment *e, double want, const char *sql)
+static void assert_near(struct as_experiment *e, double want, const char *sql)
 {
     const double is = real_of(e, sql);
     if (!(fabs(is - want) <= 0.002 * fabs(want) + 0.001))
         fail_msg("%s: %g, not %g", sql, is, want);
 }
 
-static struct assay_experiment *traced(const struct place *place)
+static struct as_experiment *traced(const struct place *place)
 {
-    struct assay_experiment *e;
-    const struct assay_row_run row = {.kind = "trace", .command = "made up", .state = "complete"};
+    struct as_experiment *e;
+    const struct as_row_run row = {.kind = "trace", .command = "made up", .state = "complete"};
     char directory[200];
     int64_t run;
-    fine(assay_experiment_create(place->exp, 0, &e, err));
-    fine(assay_experiment_begin(e, err));
-    fine(assay_experiment_add_run(e, &row, &run, err));
-    fine(assay_experiment_commit(e, err));
-    fine(assay_experiment_run_directory(e, run, directory, sizeof directory - 8, err));
+    fine(as_experiment_create(place->exp, 0, &e, err));
+    fine(as_experiment_begin(e, err));
+    fine(as_experiment_add_run(e, &row, &run, err));
+    fine(as_experiment_commit(e, err));
+    fine(as_experiment_run_directory(e, run, directory, sizeof directory - 8, err));
     strcat(directory, "/trace");
     assert_int_equal(mkdir(directory, 0777), 0);
     make_trace(directory);
-    fine(assay_analytics_run(e, run, run, err));
+    fine(as_analytics_run(e, run, run, err));
     return e;
 }
 
-static void assert_share(struct assay_experiment *e, const char *name, double want)
+static void assert_share(struct as_experiment *e, const char *name, double want)
 {
     char sql[200];
     snprintf(
@@ -183,7 +183,7 @@ static void assert_share(struct assay_experiment *e, const char *name, double wa
 
 static void test_efficiency(void **state)
 {
-    struct assay_experiment *e = traced(*state);
+    struct as_experiment *e = traced(*state);
     assert_share(e, "parallel_efficiency", 0.6);
     assert_share(e, "load_balance", 0.6);
     assert_share(e, "communication_efficiency", 1);
@@ -203,12 +203,12 @@ static void test_efficiency(void **state)
     assert_share(e, "thread_efficiency", 0.7);
     assert_share(e, "openmp_region_efficiency", 0.95);
     assert_share(e, "serial_region_efficiency", 0.75);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_states(void **state)
 {
-    struct assay_experiment *e = traced(*state);
+    struct as_experiment *e = traced(*state);
     static const struct {
         const char *location, *name;
         double time_s;
@@ -254,12 +254,12 @@ static void test_states(void **state)
     assert_near(e, 10,
                 "SELECT elapsed_s FROM v_traces WHERE bin_n * bin_s >= elapsed_s"
                 " AND (bin_n - 1) * bin_s < elapsed_s AND bin_n BETWEEN 100 AND 240");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_waits_and_path(void **state)
 {
-    struct assay_experiment *e = traced(*state);
+    struct as_experiment *e = traced(*state);
     assert_near(e, 2,
                 "SELECT time_s FROM v_trace_waits WHERE location = 'rank 0'"
                 " AND kind = 'wait_at_barrier' AND routine = 'MPI_Barrier' AND n = 1");
@@ -281,10 +281,10 @@ static void test_waits_and_path(void **state)
     assert_near(e, 1, "SELECT path_s FROM v_trace_locations WHERE location = 'rank 0'");
     assert_near(e, 9, "SELECT path_s FROM v_trace_locations WHERE location = 'rank 1'");
     assert_near(e, 10, "SELECT sum(path_s) FROM v_trace_locations");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
-static void assert_phase(struct assay_experiment *e, const char *which, const double want[9])
+static void assert_phase(struct as_experiment *e, const char *which, const double want[9])
 {
     static const char *const column[] = {
         "time_s",           "parallel_pct",    "balance_pct",           "communication_pct",
@@ -302,7 +302,7 @@ static void assert_phase(struct assay_experiment *e, const char *which, const do
 
 static void test_phases(void **state)
 {
-    struct assay_experiment *e = traced(*state);
+    struct as_experiment *e = traced(*state);
     const double all[] = {9, 175. / 3, 525. / 8, 800. / 9, 250. / 3, 93.75, 800. / 9, 5.25, 2};
     const double first[] = {6, 75, 75, 100, 100, 100, 100, 4.5, 1};
     const double second[] = {3, 25, 37.5, 200. / 3, 50, 75, 200. / 3, 0.75, 1};
@@ -313,12 +313,12 @@ static void test_phases(void **state)
     assert_near(e, 1, "SELECT busiest_rank FROM v_trace_phases WHERE iteration = 2");
     assert_near(e, 1, "SELECT begin_s FROM v_trace_phases WHERE iteration = 1");
     assert_near(e, 8, "SELECT end_s FROM v_trace_phases WHERE iteration = 1");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* ---- A part of the trace --------------------------------------------------------------------- */
 
-static void analyse_part(struct assay_experiment *e, struct as_range_edge from,
+static void analyse_part(struct as_experiment *e, struct as_range_edge from,
                          struct as_range_edge to)
 {
     const struct as_range_wanted wanted = {from, to};
@@ -335,7 +335,7 @@ static void analyse_part(struct assay_experiment *e, struct as_range_edge from,
  * 1; rank 1 computes for 3, its worker for 1 and is at a barrier for 1. */
 static void test_part(void **state)
 {
-    struct assay_experiment *e = traced(*state);
+    struct as_experiment *e = traced(*state);
     analyse_part(e, AT(5), AT(8));
     assert_near(e, 3, "SELECT elapsed_s FROM v_traces WHERE from_s BETWEEN 4.999 AND 5.001");
     assert_near(e, 8, "SELECT to_s FROM v_traces");
@@ -361,15 +361,15 @@ static void test_part(void **state)
                 "SELECT count(*) FROM v_flags WHERE name = 'trace_range' AND"
                 " text LIKE '%covers 5.000 s to 8.000 s of a trace of 10.000 s'");
     /* All of it again. */
-    fine(assay_analytics_run(e, 1, 1, err));
+    fine(as_analytics_run(e, 1, 1, err));
     assert_share(e, "parallel_efficiency", 0.6);
     assert_near(e, 0, "SELECT count(*) FROM v_flags WHERE name = 'trace_range'");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_part_of_region(void **state)
 {
-    struct assay_experiment *e = traced(*state);
+    struct as_experiment *e = traced(*state);
     const struct as_range_edge open = {0};
     analyse_part(e, CALL("phase", 2), open);
     assert_near(e, 7, "SELECT from_s FROM v_traces");
@@ -380,12 +380,12 @@ static void test_part_of_region(void **state)
     analyse_part(e, open, CALL("phase", 0));
     assert_near(e, 0, "SELECT from_s FROM v_traces");
     assert_near(e, 10, "SELECT to_s FROM v_traces");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_no_part(void **state)
 {
-    struct assay_experiment *e = traced(*state);
+    struct as_experiment *e = traced(*state);
     static const struct {
         struct as_range_wanted wanted;
         const char *text;
@@ -397,27 +397,27 @@ static void test_no_part(void **state)
         {{CALL("phase", 2), AT(2)}, "--from, --to: no time of the trace"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct as_traced part;
-        struct assay_error none = {0};
+        struct as_error none = {0};
         assert_int_equal(as_traced_read_range(e, 1, &wrong[i].wanted, &part, &none),
-                         ASSAY_ERR_NOT_FOUND);
+                         AS_ERR_NOT_FOUND);
         assert_int_equal(strncmp(none.text, wrong[i].text, strlen(wrong[i].text)), 0);
         as_traced_fini(&part);
     }
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* Made again, it is the same and there once. */
 static void test_again(void **state)
 {
-    struct assay_experiment *e = traced(*state);
-    fine(assay_analytics_run(e, 1, 1, err));
+    struct as_experiment *e = traced(*state);
+    fine(as_analytics_run(e, 1, 1, err));
     assert_near(e, 1, "SELECT count(*) FROM trace");
     assert_near(e, 4, "SELECT count(*) FROM trace_location");
     assert_near(e, 19, "SELECT count(*) FROM v_values WHERE metric GLOB 'trace_*'");
-    struct assay_error none = {0};
-    assert_int_equal(assay_analytics_run(e, 1, 2, &none), ASSAY_ERR_NOT_FOUND);
+    struct as_error none = {0};
+    assert_int_equal(as_analytics_run(e, 1, 2, &none), AS_ERR_NOT_FOUND);
     assert_near(e, 4, "SELECT count(*) FROM trace_location");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 int main(void)

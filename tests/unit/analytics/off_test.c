@@ -34,7 +34,7 @@ static const uint32_t groups[] = {0,
                                   AS_TRACE_OF_MPI_COMPLETION,
                                   AS_TRACE_OF_MPI_COLLECTIVE};
 
-static struct assay_error failure;
+static struct as_error failure;
 static struct as_trace_writer writer;
 /* A given clock in ns: all streams begin at this time, however long it takes to write them. */
 static const uint64_t zero_tick = 1000 * (uint64_t)S;

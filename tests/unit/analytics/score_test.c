@@ -29,7 +29,7 @@ static char directory[64];
 static struct as_trace_writer writer;
 static uint64_t zero_tick, size_b;
 static struct as_trace trace;
-static struct assay_error err;
+static struct as_error err;
 
 static void open_made(uint32_t tid)
 {

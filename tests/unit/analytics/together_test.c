@@ -366,7 +366,7 @@ static void say_rest(FILE *out, const struct as_traced *t)
 static char *analysed(const char *directory, struct as_party *party)
 {
     struct as_traced traced = {0};
-    struct assay_error err = {0};
+    struct as_error err = {0};
     char *text = NULL;
     size_t n = 0;
     if (as_trace_open(directory, &traced.trace, &err) < 0 ||
@@ -395,7 +395,7 @@ static void become_rank(unsigned rank, unsigned size)
 
 static int help_with(const char *directory, unsigned rank, unsigned size)
 {
-    struct assay_error err = {0};
+    struct as_error err = {0};
     struct as_party *party;
     become_rank(rank, size);
     int rc = as_party_join(directory, NULL, &party, &err);
@@ -409,7 +409,7 @@ static int help_with(const char *directory, unsigned rank, unsigned size)
 
 static char *analysed_by(const char *directory, unsigned size)
 {
-    struct assay_error err = {0};
+    struct as_error err = {0};
     struct as_party *party;
     for (unsigned rank = 1; rank < size; rank++)
         if (fork() == 0)
@@ -472,7 +472,7 @@ static char *waits_of(const char *directory)
 {
     struct as_trace trace;
     struct as_analysis a;
-    struct assay_error err = {0};
+    struct as_error err = {0};
     char *text = NULL;
     size_t n = 0;
     FILE *out = open_memstream(&text, &n);
@@ -520,7 +520,7 @@ static void test_within_regions(void **state)
 static void write_found(const struct as_trace_part *part, uint32_t channel,
                         const struct as_shuffle_record *record)
 {
-    struct assay_error err = {0};
+    struct as_error err = {0};
     for (uint32_t number = 0; number < part->part_n; number++) {
         const struct as_part_found_totals totals = {.bin_ns = 1000,
                                                     .partition = (int64_t)part->partition};
@@ -542,7 +542,7 @@ static void write_found(const struct as_trace_part *part, uint32_t channel,
 static int gathered(const char *directory, const struct as_party *party, uint32_t channel,
                     const struct as_shuffle_record *record)
 {
-    struct assay_error err = {0};
+    struct as_error err = {0};
     struct as_trace_part part = {0};
     struct as_traced out = {0};
     assert_int_equal(as_trace_open(directory, &out.trace, &err), 0);
@@ -561,7 +561,7 @@ static int gathered(const char *directory, const struct as_party *party, uint32_
 static void test_damaged_records(void **state)
 {
     char directory[64], command[80];
-    struct assay_error err = {0};
+    struct as_error err = {0};
     struct as_party *party;
     const struct as_part_key key = {.ns = 2000, .location = 0, .step = 1};
     const struct as_part_site site = {.routine = 1 << 20};
@@ -579,19 +579,19 @@ static void test_damaged_records(void **state)
         uint32_t channel;
         struct as_shuffle_record record;
         int rc;
-    } it[] = {{AS_FOUND_SITES, as_part_pack_site(&key, &site), ASSAY_ERR_CORRUPT},
+    } it[] = {{AS_FOUND_SITES, as_part_pack_site(&key, &site), AS_ERR_CORRUPT},
               {AS_FOUND_SUMS, as_part_pack_sum(&key, &whole_sum), 0},
-              {AS_FOUND_SUMS, as_part_pack_sum(&key, &sum), ASSAY_ERR_CORRUPT},
-              {AS_FOUND_SUMS, as_part_pack_wait(&key, &unknown), ASSAY_ERR_CORRUPT},
-              {AS_FOUND_SUMS, longer, ASSAY_ERR_CORRUPT},
+              {AS_FOUND_SUMS, as_part_pack_sum(&key, &sum), AS_ERR_CORRUPT},
+              {AS_FOUND_SUMS, as_part_pack_wait(&key, &unknown), AS_ERR_CORRUPT},
+              {AS_FOUND_SUMS, longer, AS_ERR_CORRUPT},
               {AS_FOUND_WAITS, as_part_pack_wait(&key, &unknown), 0},
-              {AS_FOUND_WAITS, as_part_pack_wait(&key, &cause), ASSAY_ERR_CORRUPT},
-              {AS_FOUND_WAITS, as_part_pack_wait(&key, &kind), ASSAY_ERR_CORRUPT},
-              {AS_FOUND_SAMPLES, as_part_pack_sampled(&key, &sampled), ASSAY_ERR_CORRUPT},
-              {AS_FOUND_SAMPLES, as_part_pack_sampled(&key, &addresses), ASSAY_ERR_CORRUPT},
-              {AS_FOUND_THREADS, as_part_pack_thread(NULL, &thread), ASSAY_ERR_CORRUPT},
-              {AS_FOUND_BINS, as_part_pack_bin(NULL, &bin), ASSAY_ERR_CORRUPT},
-              {AS_FOUND_BINS, as_part_pack_bin(NULL, &plane), ASSAY_ERR_CORRUPT}};
+              {AS_FOUND_WAITS, as_part_pack_wait(&key, &cause), AS_ERR_CORRUPT},
+              {AS_FOUND_WAITS, as_part_pack_wait(&key, &kind), AS_ERR_CORRUPT},
+              {AS_FOUND_SAMPLES, as_part_pack_sampled(&key, &sampled), AS_ERR_CORRUPT},
+              {AS_FOUND_SAMPLES, as_part_pack_sampled(&key, &addresses), AS_ERR_CORRUPT},
+              {AS_FOUND_THREADS, as_part_pack_thread(NULL, &thread), AS_ERR_CORRUPT},
+              {AS_FOUND_BINS, as_part_pack_bin(NULL, &bin), AS_ERR_CORRUPT},
+              {AS_FOUND_BINS, as_part_pack_bin(NULL, &plane), AS_ERR_CORRUPT}};
     (void)state;
     strcpy(directory, "/tmp/assay-together-XXXXXX");
     assert_non_null(mkdtemp(directory));

@@ -221,7 +221,7 @@ static void test_critical_path(void **state)
     static const struct as_span span[] = {{0, 120, NOBODY}, {0, 260, NOBODY}, {0, 300, NOBODY}};
     struct as_wait_list list = chain_of_three();
     struct as_causes *causes;
-    struct as_path path = {0};
+    struct as_critical_path path = {0};
     assert_int_equal(as_causes_new(&causes, &list, span, 3), 0);
     assert_int_equal(as_causes_path(causes, &path), 0);
     static const struct as_path_piece pieces[] = {{2, 250, 300}, {1, 100, 250}, {0, 0, 100}};
@@ -268,7 +268,7 @@ static void test_nothing_is_lost(void **state)
     struct as_wait_list list = {0};
     struct as_causes *causes;
     struct as_delay_cost_list blames = {0};
-    struct as_path path = {0};
+    struct as_critical_path path = {0};
     int64_t now[LOCATIONS_N] = {0}, waited = 0, blamed = 0;
     srand(7);
     for (unsigned i = 0; i < WAITS_N; i++) {

@@ -136,7 +136,7 @@ static void test_no_memory(void **state)
             as_csv_u64(&csv, 7);
             as_csv_row_end(&csv);
         }
-        assert_int_equal(as_out_flush(&out, NULL), ASSAY_ERR_NOMEM);
+        assert_int_equal(as_out_flush(&out, NULL), AS_ERR_NOMEM);
         as_alloc_fail_after(-1);
         as_out_fini(&out);
         as_str_fini(&str);

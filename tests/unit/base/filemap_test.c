@@ -14,7 +14,7 @@
 
 enum { LARGE_B = 3 << 20, PAGE_B = 4096 };
 
-static struct assay_error err;
+static struct as_error err;
 
 static int make_file(const char *name, size_t size_b)
 {
@@ -75,15 +75,14 @@ static void expect_other_fault(void)
 }
 
 /* Bytes that are neither of the file nor a zero in its place. */
-static int look_at_pages(void *context, size_t from, size_t to, unsigned worker,
-                         struct assay_error *e)
+static int look_at_pages(void *context, size_t from, size_t to, unsigned worker, struct as_error *e)
 {
     const struct as_filemap *map = context;
     unsigned bad = 0;
     (void)worker;
     for (size_t page = from; page < to; page++)
         bad += map->at[page * PAGE_B] != (page < 2 ? 'x' : 0);
-    return bad ? as_error_set(e, ASSAY_ERR_INTERNAL, "%u bytes are wrong", bad) : 0;
+    return bad ? as_error_set(e, AS_ERR_INTERNAL, "%u bytes are wrong", bad) : 0;
 }
 
 /* Whole pages come from the file again; those at both ends and a copy stay. */
@@ -134,7 +133,7 @@ static void test_truncated(void **state)
     assert_int_equal(map.at[2 * PAGE_B], 0);
     assert_int_equal(map.at[LARGE_B - 1], 0);
     as_filemap_close(&map);
-    assert_int_equal(as_filemap_check(&err), ASSAY_ERR_TRUNCATED);
+    assert_int_equal(as_filemap_check(&err), AS_ERR_TRUNCATED);
     assert_true(has(err.text, path_of("large")));
     assert_true(has(err.text, ": was truncated while assay read it: the results are wrong; "));
     /* The name stays while others come and go. */
@@ -142,7 +141,7 @@ static void test_truncated(void **state)
     assert_int_equal(as_filemap_open(fd, LARGE_B, "again", &again), 0);
     assert_int_equal(again.at[LARGE_B - 1], 0);
     as_filemap_close(&again);
-    assert_int_equal(as_filemap_check(&err), ASSAY_ERR_TRUNCATED);
+    assert_int_equal(as_filemap_check(&err), AS_ERR_TRUNCATED);
     assert_true(has(err.text, path_of("large")));
     close(fd);
 }

@@ -9,7 +9,7 @@
 #include "directory.h"
 #include "unit.h"
 
-static struct assay_error err;
+static struct as_error err;
 
 static void make_file(const char *name, const char *text, size_t n)
 {
@@ -38,12 +38,12 @@ static void test_files(void **state)
     make_file("three", "one", 3);
     make_file("zero", "a\0b", 3);
     assert_int_equal(read_as(path_of("three"), 3, 0, "one"), 0);
-    assert_int_equal(read_as(path_of("three"), 2, 0, ""), ASSAY_ERR_UNSUPPORTED);
+    assert_int_equal(read_as(path_of("three"), 2, 0, ""), AS_ERR_UNSUPPORTED);
     assert_true(has(err.text, "three: the list is larger than 2 bytes; check the path"));
-    assert_int_equal(read_as(path_of("none"), 3, 0, ""), ASSAY_ERR_NOT_FOUND);
+    assert_int_equal(read_as(path_of("none"), 3, 0, ""), AS_ERR_NOT_FOUND);
     assert_true(has(err.text, "none: the list is missing: No such file or directory; check "));
-    assert_int_equal(read_as(path_of("zero"), 9, 0, ""), ASSAY_ERR_CORRUPT);
-    assert_int_equal(assay_error_exit_status(ASSAY_ERR_UNSUPPORTED), 2);
+    assert_int_equal(read_as(path_of("zero"), 9, 0, ""), AS_ERR_CORRUPT);
+    assert_int_equal(as_error_exit_status(AS_ERR_UNSUPPORTED), 2);
 }
 
 static void test_not_regular(void **state)
@@ -52,10 +52,10 @@ static void test_not_regular(void **state)
     alarm(60); /* a wait for a writer would not end */
     assert_int_equal(mkfifo(path_of("fifo"), 0600), 0);
     for (unsigned bits = 0; bits <= AS_INFILE_PIPE; bits++) {
-        assert_int_equal(read_as(path_of("fifo"), 9, bits, ""), ASSAY_ERR_NOT_REGULAR);
+        assert_int_equal(read_as(path_of("fifo"), 9, bits, ""), AS_ERR_NOT_REGULAR);
         assert_true(has(err.text, "fifo: the list is not a regular file; use a regular file"));
-        assert_int_equal(read_as("/dev/zero", 9, bits, ""), ASSAY_ERR_NOT_REGULAR);
-        assert_int_equal(read_as(directory, 9, bits, ""), ASSAY_ERR_NOT_REGULAR);
+        assert_int_equal(read_as("/dev/zero", 9, bits, ""), AS_ERR_NOT_REGULAR);
+        assert_int_equal(read_as(directory, 9, bits, ""), AS_ERR_NOT_REGULAR);
     }
     alarm(0);
 }
@@ -72,8 +72,8 @@ static void test_pipe(void **state)
         close(ends[1]);
         snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
         assert_int_equal(read_as(name, 4 - round, AS_INFILE_PIPE, "text"),
-                         round ? ASSAY_ERR_UNSUPPORTED : 0);
-        assert_int_equal(read_as(name, 4, 0, ""), ASSAY_ERR_NOT_REGULAR);
+                         round ? AS_ERR_UNSUPPORTED : 0);
+        assert_int_equal(read_as(name, 4, 0, ""), AS_ERR_NOT_REGULAR);
         close(ends[0]);
     }
 }

@@ -313,10 +313,10 @@ static void test_no_memory(void **state)
             write_sample(&d.json);
         as_json_array_end(&d.json);
         as_json_finish(&d.json);
-        struct assay_error err = {0};
+        struct as_error err = {0};
         int rc = as_out_flush(&d.out, &err);
         as_alloc_fail_after(-1);
-        assert_true(rc == 0 || rc == ASSAY_ERR_NOMEM);
+        assert_true(rc == 0 || rc == AS_ERR_NOMEM);
         refused += rc != 0;
         as_out_fini(&d.out);
         as_str_fini(&d.str);

@@ -10,39 +10,39 @@
 #include "base/error.h"
 #include "base/limited.h"
 
-static int answer_word(void *context, struct as_str *answer, struct assay_error *err)
+static int answer_word(void *context, struct as_str *answer, struct as_error *err)
 {
     (void)err;
     as_str_appendf(answer, "%s of %d", (const char *)context, getppid());
     return 0;
 }
 
-static int answer_error(void *context, struct as_str *answer, struct assay_error *err)
+static int answer_error(void *context, struct as_str *answer, struct as_error *err)
 {
     as_str_appendz(answer, "half");
-    return as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: not there", (const char *)context);
+    return as_error_set(err, AS_ERR_NOT_FOUND, "%s: not there", (const char *)context);
 }
 
-static int crash(void *context, struct as_str *answer, struct assay_error *err)
+static int crash(void *context, struct as_str *answer, struct as_error *err)
 {
     (void)context, (void)err;
     as_str_appendz(answer, "half");
     return raise(SIGSEGV);
 }
 
-static int abort_work(void *context, struct as_str *answer, struct assay_error *err)
+static int abort_work(void *context, struct as_str *answer, struct as_error *err)
 {
     (void)context, (void)answer, (void)err;
     abort();
 }
 
-static int leave(void *context, struct as_str *answer, struct assay_error *err)
+static int leave(void *context, struct as_str *answer, struct as_error *err)
 {
     (void)context, (void)answer, (void)err;
     _exit(0);
 }
 
-static int wait_forever(void *context, struct as_str *answer, struct assay_error *err)
+static int wait_forever(void *context, struct as_str *answer, struct as_error *err)
 {
     (void)context, (void)answer, (void)err;
     while (pause())
@@ -50,7 +50,7 @@ static int wait_forever(void *context, struct as_str *answer, struct assay_error
     return 0;
 }
 
-static int answer_without_end(void *context, struct as_str *answer, struct assay_error *err)
+static int answer_without_end(void *context, struct as_str *answer, struct as_error *err)
 {
     (void)context, (void)err;
     for (int i = 0; i < 20000; i++)
@@ -59,7 +59,7 @@ static int answer_without_end(void *context, struct as_str *answer, struct assay
 }
 
 /* A gigabyte beyond the limit; what is mapped is not used. */
-static int allocate(void *context, struct as_str *answer, struct assay_error *err)
+static int allocate(void *context, struct as_str *answer, struct as_error *err)
 {
     void *block = malloc((size_t)2 << 30);
     (void)context, (void)err;
@@ -77,7 +77,7 @@ static const struct as_limited limits = {.what = "a file",
 static void answers(void **state)
 {
     struct as_str answer = {0};
-    struct assay_error err = {0};
+    struct as_error err = {0};
     char want[100];
     (void)state;
     assert_int_equal(as_limited_run(&limits, answer_word, "child", &answer, &err), 0);
@@ -85,18 +85,17 @@ static void answers(void **state)
     assert_int_equal(answer.n, strlen(want));
     assert_memory_equal(answer.p, want, answer.n);
     as_str_clear(&answer);
-    assert_int_equal(as_limited_run(&limits, answer_error, "x", &answer, &err),
-                     ASSAY_ERR_NOT_FOUND);
+    assert_int_equal(as_limited_run(&limits, answer_error, "x", &answer, &err), AS_ERR_NOT_FOUND);
     assert_string_equal(err.text, "x: not there");
     as_str_fini(&answer);
 }
 
-static void expect_failure(int (*work)(void *, struct as_str *, struct assay_error *),
+static void expect_failure(int (*work)(void *, struct as_str *, struct as_error *),
                            const struct as_limited *how, const char *why)
 {
     struct as_str answer = {0};
-    struct assay_error err = {0};
-    assert_int_equal(as_limited_run(how, work, NULL, &answer, &err), ASSAY_ERR_CORRUPT);
+    struct as_error err = {0};
+    assert_int_equal(as_limited_run(how, work, NULL, &answer, &err), AS_ERR_CORRUPT);
     if (!strstr(err.text, why))
         fail_msg("'%s' is not in: %s", why, err.text);
     as_str_fini(&answer);

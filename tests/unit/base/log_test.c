@@ -9,7 +9,7 @@
 
 static void expect_levels(const char *spec, int base, int isa, int object, int code, int cli)
 {
-    struct assay_error err = {0};
+    struct as_error err = {0};
     assert_int_equal(as_log_configure(spec, &err), 0);
     assert_int_equal(as_log_levels[AS_LOG_DOMAIN_BASE], base);
     assert_int_equal(as_log_levels[AS_LOG_DOMAIN_ISA], isa);
@@ -35,12 +35,12 @@ static void test_filters(void **state)
 static void test_bad_filters_change_nothing(void **state)
 {
     (void)state;
-    struct assay_error err = {0};
+    struct as_error err = {0};
     assert_int_equal(as_log_configure("isa:info", &err), 0);
     static const char *const bad[] = {"loud",     "isa",       "isa:",      ":debug",
                                       "isa:loud", "elf:debug", "debug,x:y", "isa:debug:more"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(as_log_configure(bad[i], &err), ASSAY_ERR_USAGE);
+        assert_int_equal(as_log_configure(bad[i], &err), AS_ERR_USAGE);
         assert_int_equal(as_log_levels[AS_LOG_DOMAIN_ISA], AS_LOG_LEVEL_INFO);
         assert_int_equal(as_log_levels[AS_LOG_DOMAIN_CLI], AS_LOG_LEVEL_OFF);
     }

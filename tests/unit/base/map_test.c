@@ -74,7 +74,7 @@ static void test_numbers_no_memory(void **state)
         size_t count = 0;
         for (uint32_t i = 0; i < N; i++) {
             int rc = as_map_u64_put(&map, key_of(i), i);
-            assert_true(rc == 0 || rc == ASSAY_ERR_NOMEM);
+            assert_true(rc == 0 || rc == AS_ERR_NOMEM);
             put[i] = rc == 0;
             count += put[i];
         }

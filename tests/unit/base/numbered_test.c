@@ -123,7 +123,7 @@ static void test_no_memory(void **state)
     const struct small_row first = {.id = {0, 1, 0}, .value = 1};
     struct small_row row = first;
     as_alloc_fail_after(0);
-    assert_int_equal(as_numbered_put(&table, sizeof row, &row), ASSAY_ERR_NOMEM);
+    assert_int_equal(as_numbered_put(&table, sizeof row, &row), AS_ERR_NOMEM);
     assert_null(table.at);
     as_alloc_fail_after(1); /* the first table is made, a larger one is not */
     for (; as_numbered_put(&table, sizeof row, &row) == 0; row.id.number++)

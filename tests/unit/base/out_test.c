@@ -180,15 +180,15 @@ static void test_full_disk(void **state)
     as_out_init_fd(&out, fd, "result.json");
     as_out_z(&out, "waits in the buffer");
     assert_int_equal(out.failed, 0);
-    struct assay_error err = {0};
-    assert_int_equal(as_out_flush(&out, &err), ASSAY_ERR_IO);
+    struct as_error err = {0};
+    assert_int_equal(as_out_flush(&out, &err), AS_ERR_IO);
     assert_int_equal(out.failed, ENOSPC);
     assert_string_equal(err.text, "result.json: cannot write: No space left on device; "
                                   "free some space or use another place");
     /* It sticks: another descriptor would take the bytes, this sink does not try. */
     out.fd = STDERR_FILENO;
     as_out_fill(&out, 'x', 100000);
-    assert_int_equal(as_out_flush(&out, NULL), ASSAY_ERR_IO);
+    assert_int_equal(as_out_flush(&out, NULL), AS_ERR_IO);
     assert_false(as_out_reader_gone(&out));
     as_out_fini(&out);
     close(fd);
@@ -204,8 +204,8 @@ static void test_reader_gone_and_closed(void **state)
     struct as_out out;
     as_out_init_fd(&out, ends[1], "standard output");
     as_out_fill(&out, 'x', 200000);
-    struct assay_error err = {0};
-    assert_int_equal(as_out_flush(&out, &err), ASSAY_ERR_IO);
+    struct as_error err = {0};
+    assert_int_equal(as_out_flush(&out, &err), AS_ERR_IO);
     assert_true(as_out_reader_gone(&out));
     as_out_fini(&out);
     signal(SIGPIPE, before);
@@ -213,7 +213,7 @@ static void test_reader_gone_and_closed(void **state)
 
     as_out_init_fd(&out, ends[1], "standard output");
     as_out_z(&out, "x");
-    assert_int_equal(as_out_flush(&out, &err), ASSAY_ERR_IO);
+    assert_int_equal(as_out_flush(&out, &err), AS_ERR_IO);
     assert_true(has(err.text, "standard output: cannot write: Bad file descriptor"));
     as_out_fini(&out);
 }
@@ -229,8 +229,8 @@ static void test_no_memory(void **state)
     as_out_fill(&out, 'x', 5000);
     assert_int_equal(as_out_flush(&out, NULL), 0);
     as_out_f(&out, "%400d", 1); /* longer than what formats without the heap */
-    struct assay_error err = {0};
-    assert_int_equal(as_out_flush(&out, &err), ASSAY_ERR_IO);
+    struct as_error err = {0};
+    assert_int_equal(as_out_flush(&out, &err), AS_ERR_IO);
     assert_true(has(err.text, "Cannot allocate memory"));
     as_out_fini(&out);
     close(fd);
@@ -240,9 +240,9 @@ static void test_no_memory(void **state)
         as_alloc_fail_after(after);
         for (int i = 0; i < 40; i++)
             as_out_fill(&out, 'y', 200);
-        assert_int_equal(as_out_flush(&out, &err), ASSAY_ERR_NOMEM);
+        assert_int_equal(as_out_flush(&out, &err), AS_ERR_NOMEM);
         as_alloc_fail_after(-1);
-        assert_int_equal(err.code, ASSAY_ERR_NOMEM);
+        assert_int_equal(err.code, AS_ERR_NOMEM);
         assert_true(str.failed);
         as_out_fini(&out);
         as_str_fini(&str);

@@ -9,7 +9,7 @@
 #include "directory.h"
 #include "unit.h"
 
-static struct assay_error err;
+static struct as_error err;
 
 static void make_file(const char *name, const char *text, mode_t mode)
 {
@@ -65,7 +65,7 @@ static void test_existing(void **state)
     struct stat st;
     (void)state;
     make_file("old", "old", 0640);
-    assert_int_equal(write_as("old", 0, "new"), ASSAY_ERR_USAGE);
+    assert_int_equal(write_as("old", 0, "new"), AS_ERR_USAGE);
     assert_true(has(err.text, "/old: exists; use another name, or replace it with --force"));
     expect_file("old", "old");
     assert_int_equal(write_as("old", AS_OUTFILE_REPLACE, "new"), 0);
@@ -89,7 +89,7 @@ static void test_failure(void **state)
         assert_int_equal(as_outfile_begin(&it, path_of("old"), bits, &err), 0);
         assert_int_equal(write(it.fd, "x", 1), 1);
         expect_file("old", "old");
-        assert_int_equal(as_outfile_end(&it, ASSAY_ERR_CORRUPT, &err), ASSAY_ERR_CORRUPT);
+        assert_int_equal(as_outfile_end(&it, AS_ERR_CORRUPT, &err), AS_ERR_CORRUPT);
         expect_file("old", "old");
         assert_int_equal(entries(), 1);
     }
@@ -104,7 +104,7 @@ static void test_race(void **state)
     (void)state;
     assert_int_equal(as_outfile_begin(&it, path_of("raced"), 0, &err), 0);
     make_file("raced", "theirs", 0600);
-    assert_int_equal(as_outfile_end(&it, 0, &err), ASSAY_ERR_IO);
+    assert_int_equal(as_outfile_end(&it, 0, &err), AS_ERR_IO);
     assert_true(has(err.text, "/raced: cannot be written: File exists"));
     expect_file("raced", "theirs");
     assert_int_equal(entries(), 1);
@@ -118,14 +118,14 @@ static void test_links(void **state)
     assert_int_equal(symlink("target", path_of("link")), 0);
     assert_int_equal(symlink("later", path_of("dangling")), 0);
     assert_int_equal(symlink("ring", path_of("ring")), 0);
-    assert_int_equal(write_as("link", 0, "new"), ASSAY_ERR_USAGE);
+    assert_int_equal(write_as("link", 0, "new"), AS_ERR_USAGE);
     assert_int_equal(write_as("link", AS_OUTFILE_REPLACE, "new"), 0);
     expect_file("target", "new");
     assert_int_equal(lstat(path_of("link"), &st), 0);
     assert_true(S_ISLNK(st.st_mode));
     assert_int_equal(write_as("dangling", 0, "new"), 0);
     expect_file("later", "new");
-    assert_int_equal(write_as("ring", 0, "new"), ASSAY_ERR_IO);
+    assert_int_equal(write_as("ring", 0, "new"), AS_ERR_IO);
     /* In a directory of others the link is what is replaced. */
     assert_int_equal(write_as("link", AS_OUTFILE_REPLACE | AS_OUTFILE_FOREIGN, "other"), 0);
     assert_int_equal(lstat(path_of("link"), &st), 0);
@@ -140,11 +140,11 @@ static void test_devices(void **state)
     assert_int_equal(as_outfile_begin(&it, "/dev/null", 0, &err), 0);
     assert_true(as_outfile_is_device(&it));
     assert_int_equal(as_outfile_end(&it, 0, &err), 0);
-    assert_int_equal(as_outfile_write("/dev/full", 0, "x", 1, &err), ASSAY_ERR_IO);
+    assert_int_equal(as_outfile_write("/dev/full", 0, "x", 1, &err), AS_ERR_IO);
     assert_true(has(err.text, "/dev/full: cannot be written: No space left on device; free some "));
-    assert_int_equal(as_outfile_check(directory, 0, &err), ASSAY_ERR_USAGE);
+    assert_int_equal(as_outfile_check(directory, 0, &err), AS_ERR_USAGE);
     assert_true(has(err.text, ": is a directory; use a file name"));
-    assert_int_equal(write_as("none/x", 0, "x"), ASSAY_ERR_IO);
+    assert_int_equal(write_as("none/x", 0, "x"), AS_ERR_IO);
     assert_true(has(err.text, "none/x: cannot be written: No such file or directory; create its "));
     assert_int_equal(entries(), 0);
 }

@@ -23,7 +23,7 @@ struct cover {
     atomic_int wrong;
 };
 
-static int cover_fn(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
+static int cover_fn(void *ctx, size_t from, size_t to, unsigned worker, struct as_error *err)
 {
     struct cover *cover = ctx;
     if (!err || from >= to || to > cover->n || worker >= cover->jobs ||
@@ -61,7 +61,7 @@ static void test_each_index_once(void **state)
     }
 }
 
-static int fail_fn(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
+static int fail_fn(void *ctx, size_t from, size_t to, unsigned worker, struct as_error *err)
 {
     (void)worker;
     atomic_uchar *hits = ctx;
@@ -72,7 +72,7 @@ static int fail_fn(void *ctx, size_t from, size_t to, unsigned worker, struct as
             for (int spin = 0; spin < 20; spin++)
                 sched_yield();
         if (i == 300 || i == 301 || i == 310)
-            return as_error_set(err, i == 300 ? ASSAY_ERR_CORRUPT : ASSAY_ERR_LIMIT, "at %zu", i);
+            return as_error_set(err, i == 300 ? AS_ERR_CORRUPT : AS_ERR_LIMIT, "at %zu", i);
     }
     return 0;
 }
@@ -85,9 +85,9 @@ static void test_lowest_failure_wins(void **state)
         assert_int_equal(as_pool_new(&pool, job_counts[j], NULL), 0);
         for (int round = 0; round < 20; round++) {
             atomic_uchar *hits = calloc(2000, 1);
-            struct assay_error err = {0};
-            assert_int_equal(as_pool_for(pool, 2000, 1, fail_fn, hits, &err), ASSAY_ERR_CORRUPT);
-            assert_int_equal(err.code, ASSAY_ERR_CORRUPT);
+            struct as_error err = {0};
+            assert_int_equal(as_pool_for(pool, 2000, 1, fail_fn, hits, &err), AS_ERR_CORRUPT);
+            assert_int_equal(err.code, AS_ERR_CORRUPT);
             assert_string_equal(err.text, "at 300");
             for (size_t i = 0; i <= 300; i++)
                 assert_int_equal(hits[i], 1);
@@ -96,13 +96,13 @@ static void test_lowest_failure_wins(void **state)
         /* The pool is usable after a failure, and NULL takes the error's place. */
         atomic_uchar *hits = calloc(2000, 1);
         assert_int_equal(as_pool_for(pool, 300, 1, fail_fn, hits, NULL), 0);
-        assert_int_equal(as_pool_for(pool, 2000, 9, fail_fn, hits, NULL), ASSAY_ERR_CORRUPT);
+        assert_int_equal(as_pool_for(pool, 2000, 9, fail_fn, hits, NULL), AS_ERR_CORRUPT);
         free(hits);
         as_pool_free(&pool);
     }
 }
 
-static int square_fn(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
+static int square_fn(void *ctx, size_t from, size_t to, unsigned worker, struct as_error *err)
 {
     (void)worker;
     (void)err;
@@ -116,7 +116,7 @@ struct nest {
     uint64_t (*rows)[100];
 };
 
-static int nest_fn(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
+static int nest_fn(void *ctx, size_t from, size_t to, unsigned worker, struct as_error *err)
 {
     (void)worker;
     struct nest *nest = ctx;
@@ -199,9 +199,9 @@ static void test_no_memory(void **state)
 {
     (void)state;
     struct as_pool *pool = NULL;
-    struct assay_error err = {0};
+    struct as_error err = {0};
     as_alloc_fail_after(0);
-    assert_int_equal(as_pool_new(&pool, 4, &err), ASSAY_ERR_NOMEM);
+    assert_int_equal(as_pool_new(&pool, 4, &err), AS_ERR_NOMEM);
     as_alloc_fail_after(-1);
     assert_null(pool);
     assert_true(has(err.text, "thread pool: out of memory"));
@@ -216,7 +216,7 @@ static void test_no_memory(void **state)
 }
 
 /* Uses two milliseconds of CPU time for each index. */
-static int spin_fn(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
+static int spin_fn(void *ctx, size_t from, size_t to, unsigned worker, struct as_error *err)
 {
     (void)ctx;
     (void)worker;

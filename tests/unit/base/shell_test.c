@@ -22,8 +22,8 @@ static void splits(const char *text, const char *want)
 static void refuses(const char *text, const char *want)
 {
     struct as_str words = {0};
-    struct assay_error err = {0};
-    assert_int_equal(as_shell_split(text, &words, &err), ASSAY_ERR_USAGE);
+    struct as_error err = {0};
+    assert_int_equal(as_shell_split(text, &words, &err), AS_ERR_USAGE);
     assert_non_null(strstr(err.text, want));
     as_str_fini(&words);
 }

@@ -77,7 +77,7 @@ static void test_no_memory(void **state)
     for (uint32_t i = 0; i < 1000; i++)
         keys[i] = (struct as_sort_key){1000 - i, i};
     as_alloc_fail_after(0);
-    assert_int_equal(as_sort_keys(keys, 1000), ASSAY_ERR_NOMEM);
+    assert_int_equal(as_sort_keys(keys, 1000), AS_ERR_NOMEM);
     as_alloc_fail_after(-1);
     for (uint32_t i = 0; i < 1000; i++)
         assert_int_equal(keys[i].at, i);

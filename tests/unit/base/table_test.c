@@ -283,7 +283,7 @@ static void test_notes(void **state)
     (void)state;
     struct as_str str = {0};
     struct as_out out;
-    struct assay_error err = {0};
+    struct as_error err = {0};
     const struct as_column two[] = {{.title = "a", .shrink = AS_SHRINK_END, .least = 2},
                                     {.title = "b", .align = AS_ALIGN_RIGHT}};
     struct as_table t;
@@ -317,7 +317,7 @@ static void test_no_memory(void **state)
         struct as_out out;
         as_out_init_str(&out, &str);
         struct as_table t;
-        struct assay_error err = {0};
+        struct as_error err = {0};
         as_alloc_fail_after(after);
         as_table_init(&t, columns, 3);
         for (int i = 0; i < 40; i++) {
@@ -326,7 +326,7 @@ static void test_no_memory(void **state)
         }
         int rc = as_table_print(&t, &out, 80, false, &err);
         as_alloc_fail_after(-1);
-        assert_true(rc == 0 || rc == ASSAY_ERR_NOMEM);
+        assert_true(rc == 0 || rc == AS_ERR_NOMEM);
         assert_int_equal(err.code, rc);
         refused += rc != 0;
         as_table_fini(&t);

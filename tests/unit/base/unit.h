@@ -28,7 +28,7 @@
 /* Flushes `out` and compares what `str` holds with `want`. */
 static inline void expect_text(struct as_out *out, struct as_str *str, const char *want)
 {
-    struct assay_error err;
+    struct as_error err;
     assert_int_equal(as_out_flush(out, &err), 0);
     assert_string_equal(as_str_z(str), want);
     as_out_fini(out);

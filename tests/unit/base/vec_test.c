@@ -45,7 +45,7 @@ static void test_reserve(void **state)
     for (uint16_t i = 0; i < 100; i++)
         assert_int_equal(as_vec_push(&v, i), 0);
     assert_ptr_equal(v.at, before);
-    assert_int_equal(as_vec_reserve(&v, SIZE_MAX), ASSAY_ERR_NOMEM);
+    assert_int_equal(as_vec_reserve(&v, SIZE_MAX), AS_ERR_NOMEM);
     assert_int_equal(v.n, 100);
     assert_int_equal(v.at[99], 99);
     as_vec_fini(&v);

@@ -336,16 +336,16 @@ static void test_streams(void **state)
 static void test_errors(void **state)
 {
     struct as_cache *cache;
-    struct assay_error err = {0};
+    struct as_error err = {0};
     (void)state;
-    assert_int_equal(as_cache_new(two, 0, 64, &cache, &err), ASSAY_ERR_USAGE);
-    assert_int_equal(as_cache_new(two, 2, 48, &cache, &err), ASSAY_ERR_USAGE);
+    assert_int_equal(as_cache_new(two, 0, 64, &cache, &err), AS_ERR_USAGE);
+    assert_int_equal(as_cache_new(two, 2, 48, &cache, &err), AS_ERR_USAGE);
     const struct as_cache_level small = {64, 8, AS_CACHE_PLAIN};
-    assert_int_equal(as_cache_new(&small, 1, 64, &cache, &err), ASSAY_ERR_USAGE);
+    assert_int_equal(as_cache_new(&small, 1, 64, &cache, &err), AS_ERR_USAGE);
     assert_null(cache);
     for (int i = 0; i < 3; i++) {
         as_alloc_fail_after(i);
-        assert_int_equal(as_cache_new(two, 2, 64, &cache, &err), ASSAY_ERR_NOMEM);
+        assert_int_equal(as_cache_new(two, 2, 64, &cache, &err), AS_ERR_NOMEM);
         as_alloc_fail_after(-1);
     }
 }

@@ -110,11 +110,11 @@ static void test_curve(void **state)
 static void test_memory(void **state)
 {
     struct as_reuse *reuse;
-    struct assay_error err = {0};
+    struct as_error err = {0};
     (void)state;
     for (int i = 0; i < 4; i++) {
         as_alloc_fail_after(i);
-        assert_int_equal(as_reuse_new(0, &reuse, &err), ASSAY_ERR_NOMEM);
+        assert_int_equal(as_reuse_new(0, &reuse, &err), AS_ERR_NOMEM);
         as_alloc_fail_after(-1);
         assert_null(reuse);
     }

@@ -55,12 +55,12 @@ static void narrow(void)
     assert_int_equal(sched_setaffinity(0, sizeof set, &set), 0);
 }
 
-static bool run_once(struct assay_campaign *campaign, struct assay_experiment *e,
-                     const struct assay_campaign_run *run, struct assay_profile_result *result)
+static bool run_once(struct as_campaign *campaign, struct as_experiment *e,
+                     const struct as_campaign_run *run, struct as_profile_result *result)
 {
-    struct assay_error err = {0};
-    const int rc = assay_campaign_run(campaign, e, run, result, &err);
-    if (rc == ASSAY_ERR_PERMISSION || (rc == ASSAY_ERR_UNSUPPORTED && !has(err.text, "pipe"))) {
+    struct as_error err = {0};
+    const int rc = as_campaign_run(campaign, e, run, result, &err);
+    if (rc == AS_ERR_PERMISSION || (rc == AS_ERR_UNSUPPORTED && !has(err.text, "pipe"))) {
         print_message("# skipped: %s\n", err.text);
         return false;
     }
@@ -73,18 +73,18 @@ static bool run_once(struct assay_campaign *campaign, struct assay_experiment *e
 static void test_again(void **state)
 {
     const struct place *place = *state;
-    const struct assay_setting setting[] = {{"env:CAMPAIGN_A", "varied"}, {"size", "7"}};
-    const struct assay_setting variable[] = {{"env:CAMPAIGN_B", NULL}};
-    struct assay_campaign_run run = {.profile = {.command = command}, .keep_output = true};
-    struct assay_campaign *campaign;
-    struct assay_profile_result result;
-    struct assay_experiment *e;
+    const struct as_setting setting[] = {{"env:CAMPAIGN_A", "varied"}, {"size", "7"}};
+    const struct as_setting variable[] = {{"env:CAMPAIGN_B", NULL}};
+    struct as_campaign_run run = {.profile = {.command = command}, .keep_output = true};
+    struct as_campaign *campaign;
+    struct as_profile_result result;
+    struct as_experiment *e;
     char first[1024], again[1024], varied[1024];
-    fine(assay_experiment_create(place->exp, 0, &e, err));
+    fine(as_experiment_create(place->exp, 0, &e, err));
     give_input(place);
     setenv("CAMPAIGN_A", "given", 1);
     setenv("CAMPAIGN_B", "too", 1);
-    fine(assay_campaign_open(&campaign, err));
+    fine(as_campaign_open(&campaign, err));
     if (run_once(campaign, e, &run, &result)) {
         const int64_t reference = result.run_id;
         output_of(place, reference, first, sizeof first);
@@ -111,41 +111,41 @@ static void test_again(void **state)
         char here[8];
         assert_non_null(getcwd(here, sizeof here));
         assert_string_equal(here, "/");
-        run = (struct assay_campaign_run){.profile = {.command = command}, .keep_output = true};
+        run = (struct as_campaign_run){.profile = {.command = command}, .keep_output = true};
         assert_true(run_once(campaign, e, &run, &result));
         assert_string_equal(output_of(place, result.run_id, again, sizeof again), first);
     }
-    assay_campaign_close(&campaign);
-    fine(assay_experiment_close(&e, err));
+    as_campaign_close(&campaign);
+    fine(as_experiment_close(&e, err));
 }
 
 /* A pipe can be read once: the first run may, and a second is refused before anything starts. */
 static void test_pipe(void **state)
 {
     const struct place *place = *state;
-    const struct assay_campaign_run run = {.profile = {.command = command}, .keep_output = true};
-    struct assay_campaign *campaign;
-    struct assay_profile_result result;
-    struct assay_experiment *e;
+    const struct as_campaign_run run = {.profile = {.command = command}, .keep_output = true};
+    struct as_campaign *campaign;
+    struct as_profile_result result;
+    struct as_experiment *e;
     char text[1024];
     int ends[2];
-    fine(assay_experiment_create(place->exp, 0, &e, err));
+    fine(as_experiment_create(place->exp, 0, &e, err));
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(write(ends[1], "once\n", 5), 5);
     close(ends[1]);
     dup2(ends[0], STDIN_FILENO);
     close(ends[0]);
-    fine(assay_campaign_open(&campaign, err));
-    fine(assay_campaign_check(campaign, 1, err));
-    refused(assay_campaign_check(campaign, 2, err), UNSUPPORTED, "a pipe can");
+    fine(as_campaign_open(&campaign, err));
+    fine(as_campaign_check(campaign, 1, err));
+    refused(as_campaign_check(campaign, 2, err), UNSUPPORTED, "a pipe can");
     if (run_once(campaign, e, &run, &result)) {
         assert_true(has(output_of(place, result.run_id, text, sizeof text), "once\n"));
-        refused(assay_campaign_run(campaign, e, &run, &result, err), UNSUPPORTED, "'< /dev/null'");
+        refused(as_campaign_run(campaign, e, &run, &result, err), UNSUPPORTED, "'< /dev/null'");
         assert_int_equal(result.run_id, 0);
         assert_int_equal(integer_of(e, "SELECT count(*) FROM run"), 1);
     }
-    assay_campaign_close(&campaign);
-    fine(assay_experiment_close(&e, err));
+    as_campaign_close(&campaign);
+    fine(as_experiment_close(&e, err));
 }
 
 int main(void)

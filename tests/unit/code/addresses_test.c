@@ -57,7 +57,7 @@ static uint32_t looked_for(const struct as_builder *b, uint64_t address)
     for (uint32_t r = 0; r < b->region.n; r++)
         if (address >= b->region.at[r].start && address < b->region.at[r].end)
             return r;
-    return ASSAY_NONE;
+    return AS_NONE;
 }
 
 /* Regions with holes between them, some of them wide: every address in and around them. */
@@ -75,7 +75,7 @@ static void test_region_of_an_address(void **state)
     assert_true(b.near.n > 0);
     for (uint64_t address = 0; address < at + 10000; address++)
         assert_int_equal(as_region_at(&b, address), looked_for(&b, address));
-    assert_int_equal(as_region_at(&b, UINT64_MAX), ASSAY_NONE);
+    assert_int_equal(as_region_at(&b, UINT64_MAX), AS_NONE);
     as_free(b.near.first);
     as_vec_fini(&b.region);
 }

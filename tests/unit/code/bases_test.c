@@ -51,13 +51,13 @@ static bool is_marked(const char *marks, const char *name)
 static void look_at_loop(const struct built *b, const struct as_bases *bases, uint32_t loop,
                          const char *source, const char *how, struct named *sum)
 {
-    struct assay_streams streams;
+    struct as_streams streams;
 
-    assert_int_equal(assay_loop_streams(b->program, loop, &streams, NULL), 0);
+    assert_int_equal(as_loop_streams(b->program, loop, &streams, NULL), 0);
     for (size_t i = 0; i < streams.n; i++) {
-        const struct assay_memory_stream *at = &streams.at[i];
+        const struct as_memory_stream *at = &streams.at[i];
         const uint64_t address = b->program->code.insn[at->insn].address;
-        const struct assay_line *line = assay_debug_line_at(&b->program->debug, address);
+        const struct as_line *line = as_debug_line_at(&b->program->debug, address);
         struct as_base_name name;
         char buf[512];
         const char *marks = line ? marks_of(source, line->line, buf, sizeof buf) : NULL;
@@ -71,7 +71,7 @@ static void look_at_loop(const struct built *b, const struct as_bases *bases, ui
             fail_msg("%s: %s at line %u (0x%lx), which has %s", how, name.text, line->line,
                      (unsigned long)address, marks);
     }
-    assay_streams_free(&streams);
+    as_streams_free(&streams);
 }
 
 /* All innermost loops of a program. */
@@ -80,7 +80,7 @@ static struct named look_at(const struct built *b, const char *source, const cha
     struct named sum = {0};
 
     for (uint32_t i = 0; i < b->program->body_n; i++) {
-        const struct assay_body *body = &b->program->body[i];
+        const struct as_body *body = &b->program->body[i];
         struct as_bases *bases;
         if (!body->loops)
             continue;
@@ -482,21 +482,21 @@ static void test_fortran(void **state)
 
 static struct as_type type_of(const struct built *b, const char *function, const char *name)
 {
-    struct assay_streams streams;
+    struct as_streams streams;
     struct as_bases *bases;
     struct as_type type = {0};
     const uint32_t loop = built_hot(b, function);
 
     assert_int_equal(as_bases_new(b->program, b->program->loop[loop].body, &bases, NULL), 0);
     assert_non_null(bases);
-    assert_int_equal(assay_loop_streams(b->program, loop, &streams, NULL), 0);
+    assert_int_equal(as_loop_streams(b->program, loop, &streams, NULL), 0);
     for (size_t i = 0; i < streams.n; i++) {
         struct as_base_name it;
         if (as_bases_name(bases, streams.at[i].insn, streams.at[i].operand, &it) &&
             strcmp(it.text, name) == 0)
             as_type_get(it.type, &type);
     }
-    assay_streams_free(&streams);
+    as_streams_free(&streams);
     as_bases_free(&bases);
     return type;
 }
@@ -538,7 +538,7 @@ static void check_no_memory(struct built *b, const char *function)
     const uint32_t body = b->program->loop[built_hot(b, function)].body;
 
     for (int64_t after = 0; after < 1000; after++) {
-        struct assay_error err = {0};
+        struct as_error err = {0};
         struct as_bases *bases;
         as_alloc_fail_after(after);
         const int rc = as_bases_new(b->program, body, &bases, &err);
@@ -550,7 +550,7 @@ static void check_no_memory(struct built *b, const char *function)
             built_free(b);
             return;
         }
-        assert_int_equal(rc, ASSAY_ERR_NOMEM);
+        assert_int_equal(rc, AS_ERR_NOMEM);
         assert_null(bases);
         assert_true(err.text[0] != 0);
     }

@@ -15,13 +15,13 @@
 
 bool built_open(const char *path, struct built *out)
 {
-    struct assay_error err = {0};
-    struct assay_program_options options = {
-        .jobs = 2, .path_limit = ASSAY_PATH_LIMIT, .with_source = true};
+    struct as_error err = {0};
+    struct as_program_options options = {
+        .jobs = 2, .path_limit = AS_PATH_LIMIT, .with_source = true};
     *out = (struct built){0};
-    if (assay_object_open(path, NULL, &out->object, &err) < 0)
+    if (as_object_open(path, NULL, &out->object, &err) < 0)
         return false;
-    if (assay_program_new(out->object, &options, &out->program, &err) < 0)
+    if (as_program_new(out->object, &options, &out->program, &err) < 0)
         fail_msg("%s: %s", path, err.text);
     return true;
 }
@@ -58,8 +58,8 @@ struct built built_new_kept(const char *compiler, const char *flags, const char 
 
 void built_free(struct built *built)
 {
-    assay_program_free(&built->program);
-    assay_object_close(&built->object);
+    as_program_free(&built->program);
+    as_object_close(&built->object);
 }
 
 bool built_has(const char *compiler)
@@ -69,7 +69,7 @@ bool built_has(const char *compiler)
     return system(command) == 0;
 }
 
-static const struct assay_body *body_of(const struct built *built, const char *function)
+static const struct as_body *body_of(const struct built *built, const char *function)
 {
     for (size_t i = 0; i < built->program->body_n; i++) {
         if (!strcmp(built->program->body[i].name, function))
@@ -81,7 +81,7 @@ static const struct assay_body *body_of(const struct built *built, const char *f
 
 uint32_t built_loop(const struct built *built, const char *function, unsigned n)
 {
-    const struct assay_body *body = body_of(built, function);
+    const struct as_body *body = body_of(built, function);
     if (n >= body->loops)
         fail_msg("%s has %u loops only", function, body->loops);
     return body->first_loop + n;
@@ -89,20 +89,20 @@ uint32_t built_loop(const struct built *built, const char *function, unsigned n)
 
 uint32_t built_hot(const struct built *built, const char *function)
 {
-    const struct assay_body *body = body_of(built, function);
-    const struct assay_loop *loop = built->program->loop;
-    uint32_t best = ASSAY_NONE;
+    const struct as_body *body = body_of(built, function);
+    const struct as_loop *loop = built->program->loop;
+    uint32_t best = AS_NONE;
     for (uint32_t i = body->first_loop; i < body->first_loop + body->loops; i++) {
-        bool inner = loop[i].level == ASSAY_LEVEL_INNERMOST || loop[i].level == ASSAY_LEVEL_SINGLE;
-        if (inner && (best == ASSAY_NONE || loop[i].insns > loop[best].insns))
+        bool inner = loop[i].level == AS_LEVEL_INNERMOST || loop[i].level == AS_LEVEL_SINGLE;
+        if (inner && (best == AS_NONE || loop[i].insns > loop[best].insns))
             best = i;
     }
-    if (best == ASSAY_NONE)
+    if (best == AS_NONE)
         fail_msg("%s has no loop", function);
     return best;
 }
 
 const char *built_mnemonic(const struct built *built, uint32_t insn)
 {
-    return assay_form_get(built->program->code.insn[insn].form)->mnemonic;
+    return as_form_get(built->program->code.insn[insn].form)->mnemonic;
 }

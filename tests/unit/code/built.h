@@ -9,8 +9,8 @@
 #include "code/code.h"
 
 struct built {
-    struct assay_object *object;
-    struct assay_program *program;
+    struct as_object *object;
+    struct as_program *program;
 };
 
 /* `compiler` may hold several words; `suffix` "c" or "S". Fails the test when nothing comes. */

@@ -77,39 +77,39 @@ static int teardown(void **state)
     return 0;
 }
 
-static struct assay_dependences of(const char *function)
+static struct as_dependences of(const char *function)
 {
-    struct assay_paths paths;
-    struct assay_dependences d;
+    struct as_paths paths;
+    struct as_dependences d;
     uint32_t loop = built_loop(&known, function, 0);
-    assert_int_equal(assay_loop_paths(known.program, loop, 0, &paths, NULL), 0);
-    assert_int_equal(assay_loop_dependences(known.program, loop, &paths, 0, &d, NULL), 0);
-    assay_paths_free(&paths);
+    assert_int_equal(as_loop_paths(known.program, loop, 0, &paths, NULL), 0);
+    assert_int_equal(as_loop_dependences(known.program, loop, &paths, 0, &d, NULL), 0);
+    as_paths_free(&paths);
     return d;
 }
 
 /* "from kind what distance bits, ..." of one instruction. */
 static void expect(const char *function, uint32_t to, const char *want)
 {
-    struct assay_dependences d = of(function);
+    struct as_dependences d = of(function);
     char got[512] = "";
     for (size_t i = 0; i < d.n; i++) {
-        const struct assay_dependence *at = &d.at[i];
+        const struct as_dependence *at = &d.at[i];
         if (at->to != to)
             continue;
         size_t n = strlen(got);
-        const char *what = at->kind == ASSAY_DEPENDENCE_MEMORY     ? "memory"
-                           : at->kind == ASSAY_DEPENDENCE_REGISTER ? assay_reg_name(at->what, 8)
-                                                                   : "flags";
+        const char *what = at->kind == AS_DEPENDENCE_MEMORY     ? "memory"
+                           : at->kind == AS_DEPENDENCE_REGISTER ? as_reg_name(at->what, 8)
+                                                                : "flags";
         snprintf(got + n, sizeof got - n, "%s%u %s %u%s%s%s%s", n ? ", " : "", at->from, what,
-                 at->distance, at->bits & ASSAY_DEPENDENCE_ADDRESS ? " address" : "",
-                 at->bits & ASSAY_DEPENDENCE_MERGE ? " merge" : "",
-                 at->bits & ASSAY_DEPENDENCE_MAYBE ? " maybe" : "",
-                 at->bits & ASSAY_DEPENDENCE_PARTIAL ? " partial" : "");
+                 at->distance, at->bits & AS_DEPENDENCE_ADDRESS ? " address" : "",
+                 at->bits & AS_DEPENDENCE_MERGE ? " merge" : "",
+                 at->bits & AS_DEPENDENCE_MAYBE ? " maybe" : "",
+                 at->bits & AS_DEPENDENCE_PARTIAL ? " partial" : "");
     }
     if (strcmp(got, want) != 0)
         fail_msg("%s, instruction %u: \"%s\", not \"%s\"", function, to, got, want);
-    assay_dependences_free(&d);
+    as_dependences_free(&d);
 }
 
 static void test_memory(void **state)
@@ -171,35 +171,35 @@ static void test_leaf(void **state)
 static void test_order(void **state)
 {
     (void)state;
-    struct assay_dependences d = of("flags");
+    struct as_dependences d = of("flags");
     for (size_t i = 1; i < d.n; i++)
         assert_true(d.at[i].to > d.at[i - 1].to ||
                     (d.at[i].to == d.at[i - 1].to && d.at[i].from >= d.at[i - 1].from));
     assert_int_equal(d.insn_n, 11);
-    assay_dependences_free(&d);
+    as_dependences_free(&d);
 }
 
 static void test_no_memory(void **state)
 {
     (void)state;
-    struct assay_paths paths;
+    struct as_paths paths;
     uint32_t loop = built_loop(&known, "spill", 0);
-    assert_int_equal(assay_loop_paths(known.program, loop, 0, &paths, NULL), 0);
-    int rc = ASSAY_ERR_NOMEM;
+    assert_int_equal(as_loop_paths(known.program, loop, 0, &paths, NULL), 0);
+    int rc = AS_ERR_NOMEM;
     for (int64_t after = 0; rc != 0; after++) {
-        struct assay_dependences d;
+        struct as_dependences d;
         as_alloc_fail_after(after);
-        rc = assay_loop_dependences(known.program, loop, &paths, 0, &d, NULL);
+        rc = as_loop_dependences(known.program, loop, &paths, 0, &d, NULL);
         as_alloc_fail_after(-1);
-        assert_true(rc == 0 || (rc == ASSAY_ERR_NOMEM && !d.at && after < 100));
-        assay_dependences_free(&d);
+        assert_true(rc == 0 || (rc == AS_ERR_NOMEM && !d.at && after < 100));
+        as_dependences_free(&d);
     }
-    assay_paths_free(&paths);
+    as_paths_free(&paths);
 }
 
 /* ---- The oracle -------------------------------------------------------------------------- */
 
-enum { THINGS = ASSAY_REG_COUNT + 8, NOBODY = -1 };
+enum { THINGS = AS_REG_COUNT + 8, NOBODY = -1 };
 
 struct fact {
     uint32_t from, to; /* instructions of the program */
@@ -250,42 +250,42 @@ static void settle(struct facts *f)
     f->n = n;
 }
 
-static void plain_effects(const struct assay_program *program, const struct assay_insn *insn,
+static void plain_effects(const struct as_program *program, const struct as_insn *insn,
                           bool read[THINGS], bool written[THINGS])
 {
-    struct assay_effects e;
-    unsigned c = assay_form_get(insn->form)->insn_class;
-    assay_insn_effects(insn, &e);
-    for (unsigned r = 0; r < ASSAY_REG_COUNT; r++) {
-        read[r] = assay_regset_has(e.read, r) && c != ASSAY_CLASS_NOP;
-        written[r] = assay_regset_has(e.written, r);
+    struct as_effects e;
+    unsigned c = as_form_get(insn->form)->insn_class;
+    as_insn_effects(insn, &e);
+    for (unsigned r = 0; r < AS_REG_COUNT; r++) {
+        read[r] = as_regset_has(e.read, r) && c != AS_CLASS_NOP;
+        written[r] = as_regset_has(e.written, r);
     }
     for (unsigned i = 0; i < 8; i++) {
-        read[ASSAY_REG_COUNT + i] = (e.flags_read | e.flags_maybe) >> i & 1;
-        written[ASSAY_REG_COUNT + i] = e.flags_written >> i & 1;
+        read[AS_REG_COUNT + i] = (e.flags_read | e.flags_maybe) >> i & 1;
+        written[AS_REG_COUNT + i] = e.flags_written >> i & 1;
     }
-    if (c == ASSAY_CLASS_CALL) { /* the one thing taken from the implementation, tested above */
+    if (c == AS_CLASS_CALL) { /* the one thing taken from the implementation, tested above */
         as_step_effects(program, insn, &e);
-        for (unsigned r = 0; r < ASSAY_REG_TILE; r++)
-            written[r] = assay_regset_has(e.written, r);
+        for (unsigned r = 0; r < AS_REG_TILE; r++)
+            written[r] = as_regset_has(e.written, r);
         for (unsigned i = 0; i < 8; i++)
-            written[ASSAY_REG_COUNT + i] = e.flags_written >> i & 1;
+            written[AS_REG_COUNT + i] = e.flags_written >> i & 1;
     }
-    read[ASSAY_REG_IP] = written[ASSAY_REG_IP] = false;
+    read[AS_REG_IP] = written[AS_REG_IP] = false;
 }
 
 struct player {
-    const struct assay_program *program;
+    const struct as_program *program;
     int64_t writer[THINGS]; /* instruction */
     int64_t when[THINGS];   /* iteration */
 };
 
-static void play(struct player *p, const struct assay_paths *paths, size_t path, int64_t now,
+static void play(struct player *p, const struct as_paths *paths, size_t path, int64_t now,
                  struct facts *out)
 {
-    const struct assay_path *at = &paths->path[path];
+    const struct as_path *at = &paths->path[path];
     for (uint32_t b = at->first; b < at->first + at->blocks; b++) {
-        const struct assay_block *block = &p->program->block[paths->block[b]];
+        const struct as_block *block = &p->program->block[paths->block[b]];
         for (uint32_t i = block->first_insn; i < block->first_insn + block->insns; i++) {
             bool read[THINGS], written[THINGS];
             plain_effects(p->program, &p->program->code.insn[i], read, written);
@@ -304,8 +304,8 @@ static void play(struct player *p, const struct assay_paths *paths, size_t path,
     }
 }
 
-static void play_all(const struct assay_program *program, const struct assay_paths *paths,
-                     size_t first, size_t second, struct facts *out)
+static void play_all(const struct as_program *program, const struct as_paths *paths, size_t first,
+                     size_t second, struct facts *out)
 {
     struct player p = {.program = program};
     for (unsigned t = 0; t < THINGS; t++)
@@ -314,31 +314,31 @@ static void play_all(const struct assay_program *program, const struct assay_pat
     play(&p, paths, second, 1, out);
 }
 
-static void convert(const struct assay_dependences *d, struct facts *out)
+static void convert(const struct as_dependences *d, struct facts *out)
 {
     for (size_t i = 0; i < d->n; i++) {
-        const struct assay_dependence *at = &d->at[i];
+        const struct as_dependence *at = &d->at[i];
         struct fact f = {d->insn[at->from], d->insn[at->to], at->distance, at->what};
         assert_true(at->from < d->insn_n && at->to < d->insn_n);
         assert_true(at->distance || at->from < at->to);
-        if (at->kind == ASSAY_DEPENDENCE_MEMORY) {
-            assert_in_range(at->distance, 0, ASSAY_DEPENDENCE_DISTANCE);
+        if (at->kind == AS_DEPENDENCE_MEMORY) {
+            assert_in_range(at->distance, 0, AS_DEPENDENCE_DISTANCE);
             continue;
         }
         assert_in_range(at->distance, 0, 1);
-        if (at->kind == ASSAY_DEPENDENCE_REGISTER) {
+        if (at->kind == AS_DEPENDENCE_REGISTER) {
             add_fact(out, f);
             continue;
         }
         for (unsigned k = 0; k < 8; k++) {
-            f.thing = (uint8_t)(ASSAY_REG_COUNT + k);
+            f.thing = (uint8_t)(AS_REG_COUNT + k);
             if (at->what >> k & 1)
                 add_fact(out, f);
         }
     }
 }
 
-static void compare(const struct assay_program *program, uint32_t loop, struct facts *want,
+static void compare(const struct as_program *program, uint32_t loop, struct facts *want,
                     struct facts *got)
 {
     settle(want);
@@ -356,27 +356,27 @@ static void compare(const struct assay_program *program, uint32_t loop, struct f
 }
 
 /* Each path repeated: exactly what two rounds of it show. */
-static void check_path(const struct assay_program *program, uint32_t loop,
-                       const struct assay_paths *paths, size_t path)
+static void check_path(const struct as_program *program, uint32_t loop,
+                       const struct as_paths *paths, size_t path)
 {
-    struct assay_dependences d;
+    struct as_dependences d;
     struct facts want = {0}, got = {0};
-    assert_int_equal(assay_loop_dependences(program, loop, paths, path, &d, NULL), 0);
+    assert_int_equal(as_loop_dependences(program, loop, paths, path, &d, NULL), 0);
     convert(&d, &got);
     play_all(program, paths, path, path, &want);
     compare(program, loop, &want, &got);
-    assay_dependences_free(&d);
+    as_dependences_free(&d);
 }
 
 /* The merged view: exactly what any path before any path shows. */
-static void check_merged(const struct assay_program *program, uint32_t loop,
-                         const struct assay_paths *paths)
+static void check_merged(const struct as_program *program, uint32_t loop,
+                         const struct as_paths *paths)
 {
-    struct assay_dependences d;
-    struct assay_paths merged;
+    struct as_dependences d;
+    struct as_paths merged;
     struct facts want = {0}, got = {0};
-    assert_int_equal(assay_loop_paths(program, loop, 1, &merged, NULL), 0);
-    assert_int_equal(assay_loop_dependences(program, loop, &merged, 0, &d, NULL), 0);
+    assert_int_equal(as_loop_paths(program, loop, 1, &merged, NULL), 0);
+    assert_int_equal(as_loop_dependences(program, loop, &merged, 0, &d, NULL), 0);
     if (!d.limited) {
         convert(&d, &got);
         for (size_t a = 0; a < paths->path_n; a++) {
@@ -385,15 +385,15 @@ static void check_merged(const struct assay_program *program, uint32_t loop,
         }
         compare(program, loop, &want, &got);
     }
-    assay_dependences_free(&d);
-    assay_paths_free(&merged);
+    as_dependences_free(&d);
+    as_paths_free(&merged);
 }
 
 /* ---- Memory, by brute force -------------------------------------------------------------- */
 
 /* Bytes of the load at `to` that the store at `from` wrote `d` iterations before. */
-static uint64_t overlap(const struct assay_memory_stream *from,
-                        const struct assay_memory_stream *to, int64_t d)
+static uint64_t overlap(const struct as_memory_stream *from, const struct as_memory_stream *to,
+                        int64_t d)
 {
     uint64_t bytes = 0;
     int64_t first = from->offset_b - d * from->stride_b - to->offset_b;
@@ -404,40 +404,40 @@ static uint64_t overlap(const struct assay_memory_stream *from,
     return bytes;
 }
 
-static bool has_dependence(const struct assay_dependences *d, uint32_t from, uint32_t to,
+static bool has_dependence(const struct as_dependences *d, uint32_t from, uint32_t to,
                            int64_t distance, bool partial)
 {
     for (size_t i = 0; i < d->n; i++) {
-        const struct assay_dependence *at = &d->at[i];
-        if (at->kind == ASSAY_DEPENDENCE_MEMORY && d->insn[at->from] == from &&
+        const struct as_dependence *at = &d->at[i];
+        if (at->kind == AS_DEPENDENCE_MEMORY && d->insn[at->from] == from &&
             d->insn[at->to] == to && at->distance == distance &&
-            (at->bits & ASSAY_DEPENDENCE_PARTIAL) / ASSAY_DEPENDENCE_PARTIAL == partial)
+            (at->bits & AS_DEPENDENCE_PARTIAL) / AS_DEPENDENCE_PARTIAL == partial)
             return true;
     }
     return false;
 }
 
 /* A loop of one block: its streams tell where each operand is, all stores are tried backwards. */
-static size_t check_memory(const struct assay_program *program, uint32_t loop,
-                           const struct assay_paths *paths)
+static size_t check_memory(const struct as_program *program, uint32_t loop,
+                           const struct as_paths *paths)
 {
-    struct assay_dependences d;
-    struct assay_streams s;
+    struct as_dependences d;
+    struct as_streams s;
     size_t want = 0, got = 0;
-    assert_int_equal(assay_loop_dependences(program, loop, paths, 0, &d, NULL), 0);
-    assert_int_equal(assay_loop_streams(program, loop, &s, NULL), 0);
+    assert_int_equal(as_loop_dependences(program, loop, paths, 0, &d, NULL), 0);
+    assert_int_equal(as_loop_streams(program, loop, &s, NULL), 0);
     for (size_t l = 0; l < s.n; l++) {
-        const struct assay_memory_stream *to = &s.at[l];
-        bool is = to->stride <= ASSAY_STRIDE_CONSTANT;
-        if (!(to->access & ASSAY_ACCESS_READ) || !is || !to->width_b || to->width_b > 64)
+        const struct as_memory_stream *to = &s.at[l];
+        bool is = to->stride <= AS_STRIDE_CONSTANT;
+        if (!(to->access & AS_ACCESS_READ) || !is || !to->width_b || to->width_b > 64)
             continue;
         uint64_t all = ~(uint64_t)0 >> (64 - to->width_b), left = all;
         /* At a fixed address the iteration before stands for all. */
-        int64_t far = to->stride_b ? ASSAY_DEPENDENCE_DISTANCE : 1;
+        int64_t far = to->stride_b ? AS_DEPENDENCE_DISTANCE : 1;
         for (int64_t k = 0; k <= far && left; k++) {
             for (size_t i = s.n; i-- > 0 && left;) {
-                const struct assay_memory_stream *from = &s.at[i];
-                if (from->array != to->array || !(from->access & ASSAY_ACCESS_WRITE) ||
+                const struct as_memory_stream *from = &s.at[i];
+                if (from->array != to->array || !(from->access & AS_ACCESS_WRITE) ||
                     (k == 0 && from->insn >= to->insn) || from->width_b > 64)
                     continue;
                 uint64_t bytes = overlap(from, to, k);
@@ -448,7 +448,7 @@ static size_t check_memory(const struct assay_program *program, uint32_t loop,
                              (unsigned long long)program->code.insn[to->insn].address, to->insn,
                              from->insn, (int)k);
                 want++;
-                if (!(from->access & ASSAY_ACCESS_MAYBE))
+                if (!(from->access & AS_ACCESS_MAYBE))
                     left &= ~bytes;
             }
         }
@@ -457,26 +457,26 @@ static size_t check_memory(const struct assay_program *program, uint32_t loop,
     for (size_t i = 0; i < d.n; i++) {
         bool unknown = false;
         for (size_t k = 0; k < s.n; k++)
-            unknown |= s.at[k].insn == d.insn[d.at[i].to] && s.at[k].stride > ASSAY_STRIDE_CONSTANT;
-        got += d.at[i].kind == ASSAY_DEPENDENCE_MEMORY && !unknown;
+            unknown |= s.at[k].insn == d.insn[d.at[i].to] && s.at[k].stride > AS_STRIDE_CONSTANT;
+        got += d.at[i].kind == AS_DEPENDENCE_MEMORY && !unknown;
     }
     if (got != want)
         fail_msg("loop %u at %llx: %zu dependences, not %zu", loop,
                  (unsigned long long)program->code.insn[d.insn[0]].address, got, want);
-    assay_streams_free(&s);
-    assay_dependences_free(&d);
+    as_streams_free(&s);
+    as_dependences_free(&d);
     return want;
 }
 
-static bool is_plain(const struct assay_program *program, uint32_t loop)
+static bool is_plain(const struct as_program *program, uint32_t loop)
 {
-    const struct assay_loop *l = &program->loop[loop];
-    const struct assay_block *b = &program->block[l->header];
+    const struct as_loop *l = &program->loop[loop];
+    const struct as_block *b = &program->block[l->header];
     if (l->blocks != 1 || l->bits || l->insns > 500)
         return false;
     for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++) {
-        const struct assay_form *form = assay_form_get(program->code.insn[i].form);
-        if (form->insn_class == ASSAY_CLASS_CALL || form->traits & ASSAY_TRAIT_REP)
+        const struct as_form *form = as_form_get(program->code.insn[i].form);
+        if (form->insn_class == AS_CLASS_CALL || form->traits & AS_TRAIT_REP)
             return false;
     }
     return true;
@@ -493,18 +493,18 @@ static size_t check_binary(const char *path, uint32_t step)
     if (!built_open(path, &b))
         return 0;
     for (uint32_t loop = 0; loop < b.program->loop_n; loop++) {
-        struct assay_paths paths;
+        struct as_paths paths;
         bool plain = is_plain(b.program, loop);
         if (b.program->loop[loop].insns > 5000 || (loop % step && !plain))
             continue;
-        assert_int_equal(assay_loop_paths(b.program, loop, 12, &paths, NULL), 0);
+        assert_int_equal(as_loop_paths(b.program, loop, 12, &paths, NULL), 0);
         if (plain)
             memory_facts += check_memory(b.program, loop, &paths);
         for (size_t i = 0; i < paths.path_n && !paths.merged && loop % step == 0; i++, done++)
             check_path(b.program, loop, &paths, i);
         if (paths.path_n > 1)
             check_merged(b.program, loop, &paths);
-        assay_paths_free(&paths);
+        as_paths_free(&paths);
     }
     built_free(&b);
     return done;

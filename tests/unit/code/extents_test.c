@@ -46,11 +46,11 @@ static bool is_marked(const char *mark, const char *text)
 }
 
 static void look_at_stream(const struct built *b, const struct as_bases *bases,
-                           const struct assay_memory_stream *at, const char *source,
-                           const char *how, struct counted *sum)
+                           const struct as_memory_stream *at, const char *source, const char *how,
+                           struct counted *sum)
 {
     const uint64_t address = b->program->code.insn[at->insn].address;
-    const struct assay_line *line = assay_debug_line_at(&b->program->debug, address);
+    const struct as_line *line = as_debug_line_at(&b->program->debug, address);
     struct as_extent_name extent;
     char buf[512];
     const char *mark = line && line->line ? mark_of(source, line->line, buf, sizeof buf) : NULL;
@@ -73,16 +73,16 @@ static struct counted look_at(const struct built *b, const char *source, const c
     struct counted sum = {0};
 
     for (uint32_t i = 0; i < b->program->body_n; i++) {
-        const struct assay_body *body = &b->program->body[i];
+        const struct as_body *body = &b->program->body[i];
         struct as_bases *bases = NULL;
         if (body->loops)
             assert_int_equal(as_bases_new(b->program, i, &bases, NULL), 0);
         for (uint32_t k = body->first_loop; bases && k < body->first_loop + body->loops; k++) {
-            struct assay_streams streams;
-            assert_int_equal(assay_loop_streams(b->program, k, &streams, NULL), 0);
+            struct as_streams streams;
+            assert_int_equal(as_loop_streams(b->program, k, &streams, NULL), 0);
             for (size_t s = 0; s < streams.n; s++)
                 look_at_stream(b, bases, &streams.at[s], source, how, &sum);
-            assay_streams_free(&streams);
+            as_streams_free(&streams);
         }
         as_bases_free(&bases);
     }
@@ -307,12 +307,12 @@ static void test_no_memory_is_no_name(void **state)
     (void)state;
     struct built b = built_new("gcc", "-g -O2", "c", c_source);
     const uint32_t loop = built_hot(&b, "member");
-    struct assay_streams streams;
+    struct as_streams streams;
     struct as_extent_name extent;
     struct as_bases *bases;
 
     assert_int_equal(as_bases_new(b.program, b.program->loop[loop].body, &bases, NULL), 0);
-    assert_int_equal(assay_loop_streams(b.program, loop, &streams, NULL), 0);
+    assert_int_equal(as_loop_streams(b.program, loop, &streams, NULL), 0);
     for (size_t s = 0; s < streams.n; s++) {
         if (!streams.at[s].register_stride.n)
             continue;
@@ -324,7 +324,7 @@ static void test_no_memory_is_no_name(void **state)
         assert_string_equal(extent.text, "g->ld");
         assert_int_equal(extent.factor_b, 8);
     }
-    assay_streams_free(&streams);
+    as_streams_free(&streams);
     as_bases_free(&bases);
     built_free(&b);
 }

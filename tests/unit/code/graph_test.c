@@ -393,7 +393,7 @@ static void test_no_memory(void **state)
     const uint32_t first[] = {0, 1, 2};
     const uint32_t to[] = {1, 0};
     struct as_graph graph = {.nodes = 2, .first = first, .to = to};
-    int rc = ASSAY_ERR_NOMEM;
+    int rc = AS_ERR_NOMEM;
     for (int64_t after = 0; rc != 0; after++) {
         struct as_graph_loops found;
         struct as_arena arena;
@@ -402,8 +402,8 @@ static void test_no_memory(void **state)
         rc = as_graph_find_loops(&graph, 0, &arena, &found);
         as_alloc_fail_after(-1);
         as_arena_fini(&arena);
-        assert_true(rc == 0 || rc == ASSAY_ERR_NOMEM);
-        assert_true(after > 0 || rc == ASSAY_ERR_NOMEM);
+        assert_true(rc == 0 || rc == AS_ERR_NOMEM);
+        assert_true(after > 0 || rc == AS_ERR_NOMEM);
     }
 }
 

@@ -139,10 +139,10 @@ static void check(const struct built *b, unsigned n, unsigned constant, const in
                   struct tally *tally)
 {
     char function[16];
-    struct assay_streams s;
+    struct as_streams s;
     unsigned said = 0;
     snprintf(function, sizeof function, "f%u", n);
-    assert_int_equal(assay_loop_streams(b->program, built_loop(b, function, 0), &s, NULL), 0);
+    assert_int_equal(as_loop_streams(b->program, built_loop(b, function, 0), &s, NULL), 0);
     for (size_t i = 0; i < s.induction_n; i++) {
         const uint8_t *at = memchr(number, s.induction[i].reg, REGS);
         if (!at) {
@@ -162,7 +162,7 @@ static void check(const struct built *b, unsigned n, unsigned constant, const in
         tally->said += counts && said >> i & 1;
         tally->missed += counts && !(said >> i & 1);
     }
-    assay_streams_free(&s);
+    as_streams_free(&s);
 }
 
 static void test_random(void **state)

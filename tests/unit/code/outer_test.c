@@ -42,8 +42,8 @@ static struct built built_at(const char *compiler, const char *level)
 
 /* Steps of the operands of the hot loop: `write` of those that store. */
 struct outer_walks {
-    struct assay_streams streams;
-    struct assay_outer_step *step;
+    struct as_streams streams;
+    struct as_outer_step *step;
 };
 
 static struct outer_walks walks_of(const struct built *b, const char *function)
@@ -51,17 +51,17 @@ static struct outer_walks walks_of(const struct built *b, const char *function)
     const uint32_t loop = built_hot(b, function);
     struct outer_walks out;
 
-    assert_int_equal(assay_loop_streams(b->program, loop, &out.streams, NULL), 0);
-    out.step = as_calloc(out.streams.n * ASSAY_OUTER_MOST + 1, sizeof *out.step);
+    assert_int_equal(as_loop_streams(b->program, loop, &out.streams, NULL), 0);
+    out.step = as_calloc(out.streams.n * AS_OUTER_MOST + 1, sizeof *out.step);
     assert_non_null(out.step);
-    assert_int_equal(assay_loop_outer_steps(b->program, loop, &out.streams, out.step, NULL), 0);
+    assert_int_equal(as_loop_outer_steps(b->program, loop, &out.streams, out.step, NULL), 0);
     return out;
 }
 
 static void walks_free(struct outer_walks *walks)
 {
     as_free(walks->step);
-    assay_streams_free(&walks->streams);
+    as_streams_free(&walks->streams);
 }
 
 /* How the loops around move one operand. */
@@ -79,8 +79,8 @@ static void assert_steps(const struct built *b, const char *function, unsigned a
     unsigned seen[2] = {0};
 
     for (size_t s = 0; s < w.streams.n; s++) {
-        const struct assay_memory_stream *at = &w.streams.at[s];
-        const struct assay_outer_step *step = &w.step[s * ASSAY_OUTER_MOST];
+        const struct as_memory_stream *at = &w.streams.at[s];
+        const struct as_outer_step *step = &w.step[s * AS_OUTER_MOST];
         unsigned same = 2;
         if (at->stack || at->stride_b == 0 || !(at->access & access))
             continue;
@@ -100,31 +100,27 @@ static const char *const level[] = {"-O1", "-O2", "-O2 -march=x86-64-v3"};
 /* b moves with the second loop, and is the same for the third; c the other way round. */
 static void check_nests(const char *compiler)
 {
-    static const struct outer_want matrix[2][2] = {
-        {{ASSAY_OUTER_STEP, 1024}, {ASSAY_OUTER_SAME, 0}},
-        {{ASSAY_OUTER_SAME, 0}, {ASSAY_OUTER_STEP, 1024}}};
-    static const struct outer_want of_n[2][2] = {{{ASSAY_OUTER_STEADY, 0}, {ASSAY_OUTER_SAME, 0}},
-                                                 {{ASSAY_OUTER_SAME, 0}, {ASSAY_OUTER_STEADY, 0}}};
-    static const struct outer_want again[2][2] = {
-        {{ASSAY_OUTER_SAME, 0}, {ASSAY_OUTER_UNKNOWN, 0}},
-        {{ASSAY_OUTER_SAME, 0}, {ASSAY_OUTER_UNKNOWN, 0}}};
-    static const struct outer_want by_column[2][2] = {
-        {{ASSAY_OUTER_STEP, 8}, {ASSAY_OUTER_UNKNOWN, 0}},
-        {{ASSAY_OUTER_STEP, 8}, {ASSAY_OUTER_UNKNOWN, 0}}};
-    static const struct outer_want by_row[2][2] = {
-        {{ASSAY_OUTER_STEP, 1024}, {ASSAY_OUTER_UNKNOWN, 0}},
-        {{ASSAY_OUTER_STEP, 1024}, {ASSAY_OUTER_UNKNOWN, 0}}};
-    static const struct outer_want unknown[2][2] = {{{ASSAY_OUTER_UNKNOWN, 0}, {0, 0}},
-                                                    {{ASSAY_OUTER_UNKNOWN, 0}, {0, 0}}};
+    static const struct outer_want matrix[2][2] = {{{AS_OUTER_STEP, 1024}, {AS_OUTER_SAME, 0}},
+                                                   {{AS_OUTER_SAME, 0}, {AS_OUTER_STEP, 1024}}};
+    static const struct outer_want of_n[2][2] = {{{AS_OUTER_STEADY, 0}, {AS_OUTER_SAME, 0}},
+                                                 {{AS_OUTER_SAME, 0}, {AS_OUTER_STEADY, 0}}};
+    static const struct outer_want again[2][2] = {{{AS_OUTER_SAME, 0}, {AS_OUTER_UNKNOWN, 0}},
+                                                  {{AS_OUTER_SAME, 0}, {AS_OUTER_UNKNOWN, 0}}};
+    static const struct outer_want by_column[2][2] = {{{AS_OUTER_STEP, 8}, {AS_OUTER_UNKNOWN, 0}},
+                                                      {{AS_OUTER_STEP, 8}, {AS_OUTER_UNKNOWN, 0}}};
+    static const struct outer_want by_row[2][2] = {{{AS_OUTER_STEP, 1024}, {AS_OUTER_UNKNOWN, 0}},
+                                                   {{AS_OUTER_STEP, 1024}, {AS_OUTER_UNKNOWN, 0}}};
+    static const struct outer_want unknown[2][2] = {{{AS_OUTER_UNKNOWN, 0}, {0, 0}},
+                                                    {{AS_OUTER_UNKNOWN, 0}, {0, 0}}};
 
     for (size_t i = 0; i < sizeof level / sizeof *level; i++) {
         struct built b = built_at(compiler, level[i]);
-        assert_steps(&b, "product", ASSAY_ACCESS_READ, matrix);
-        assert_steps(&b, "product_of", ASSAY_ACCESS_READ, of_n);
-        assert_steps(&b, "pairs", ASSAY_ACCESS_READ, again);
-        assert_steps(&b, "transposed", ASSAY_ACCESS_WRITE, by_column);
-        assert_steps(&b, "transposed", ASSAY_ACCESS_READ, by_row);
-        assert_steps(&b, "rows", ASSAY_ACCESS_READ, unknown);
+        assert_steps(&b, "product", AS_ACCESS_READ, matrix);
+        assert_steps(&b, "product_of", AS_ACCESS_READ, of_n);
+        assert_steps(&b, "pairs", AS_ACCESS_READ, again);
+        assert_steps(&b, "transposed", AS_ACCESS_WRITE, by_column);
+        assert_steps(&b, "transposed", AS_ACCESS_READ, by_row);
+        assert_steps(&b, "rows", AS_ACCESS_READ, unknown);
         built_free(&b);
     }
 }
@@ -147,11 +143,11 @@ static void test_clang(void **state)
 static void test_jammed(void **state)
 {
     struct built b = built_at("gcc", "-O3");
-    static const struct outer_want of_n[2][2] = {{{ASSAY_OUTER_STEADY, 0}, {ASSAY_OUTER_SAME, 0}},
-                                                 {{ASSAY_OUTER_SAME, 0}, {ASSAY_OUTER_UNKNOWN, 0}}};
+    static const struct outer_want of_n[2][2] = {{{AS_OUTER_STEADY, 0}, {AS_OUTER_SAME, 0}},
+                                                 {{AS_OUTER_SAME, 0}, {AS_OUTER_UNKNOWN, 0}}};
 
     (void)state;
-    assert_steps(&b, "product_of", ASSAY_ACCESS_READ, of_n);
+    assert_steps(&b, "product_of", AS_ACCESS_READ, of_n);
     built_free(&b);
 }
 

@@ -32,12 +32,12 @@ static void test_few(void **state)
     (void)state;
     struct built b = diamonds(3);
     uint32_t loop = built_loop(&b, "f", 0);
-    struct assay_paths paths;
-    assert_int_equal(assay_loop_paths(b.program, loop, 8, &paths, NULL), 0);
+    struct as_paths paths;
+    assert_int_equal(as_loop_paths(b.program, loop, 8, &paths, NULL), 0);
     assert_int_equal(paths.count, 8);
     assert_int_equal(paths.path_n, 8);
     assert_int_equal(b.program->loop[loop].paths, 8);
-    assert_false(b.program->loop[loop].bits & ASSAY_LOOP_PATH_LIMIT);
+    assert_false(b.program->loop[loop].bits & AS_LOOP_PATH_LIMIT);
     assert_false(paths.merged);
     for (size_t i = 0; i < paths.path_n; i++) {
         const uint32_t *at = paths.block + paths.path[i].first;
@@ -50,18 +50,18 @@ static void test_few(void **state)
                 paths.path[k].blocks == paths.path[i].blocks &&
                 !memcmp(paths.block + paths.path[k].first, at, paths.path[i].blocks * sizeof *at));
     }
-    assay_paths_free(&paths);
+    as_paths_free(&paths);
     assert_null(paths.block);
 
     /* One fewer than there are: all seven blocks, header first, each edge forwards. */
-    assert_int_equal(assay_loop_paths(b.program, loop, 7, &paths, NULL), 0);
+    assert_int_equal(as_loop_paths(b.program, loop, 7, &paths, NULL), 0);
     assert_true(paths.merged);
     assert_int_equal(paths.count, 8);
     assert_int_equal(paths.path_n, 1);
     assert_int_equal(paths.path[0].blocks, 7);
     for (uint32_t i = 1; i < 7; i++)
         assert_true(paths.block[i] > paths.block[i - 1]);
-    assay_paths_free(&paths);
+    as_paths_free(&paths);
     built_free(&b);
 }
 
@@ -69,24 +69,24 @@ static void test_many(void **state)
 {
     (void)state;
     struct built b = diamonds(40);
-    struct assay_paths paths;
-    assert_int_equal(assay_loop_paths(b.program, built_loop(&b, "f", 0), 8, &paths, NULL), 0);
+    struct as_paths paths;
+    assert_int_equal(as_loop_paths(b.program, built_loop(&b, "f", 0), 8, &paths, NULL), 0);
     assert_int_equal(paths.count, (uint64_t)1 << 40);
     assert_true(b.program->loop[0].paths == UINT32_MAX);
-    assert_true(b.program->loop[0].bits & ASSAY_LOOP_PATH_LIMIT);
+    assert_true(b.program->loop[0].bits & AS_LOOP_PATH_LIMIT);
     assert_true(paths.merged);
     assert_int_equal(paths.block_n, 81);
-    assay_paths_free(&paths);
+    as_paths_free(&paths);
     /* No limit does not mean to list what no memory holds. */
-    assert_int_equal(assay_loop_paths(b.program, built_loop(&b, "f", 0), 0, &paths, NULL), 0);
+    assert_int_equal(as_loop_paths(b.program, built_loop(&b, "f", 0), 0, &paths, NULL), 0);
     assert_true(paths.merged);
-    assay_paths_free(&paths);
+    as_paths_free(&paths);
     built_free(&b);
     b = diamonds(2000);
-    assert_int_equal(assay_loop_paths(b.program, built_loop(&b, "f", 0), 8, &paths, NULL), 0);
+    assert_int_equal(as_loop_paths(b.program, built_loop(&b, "f", 0), 8, &paths, NULL), 0);
     assert_true(paths.count == UINT64_MAX);
     assert_int_equal(paths.block_n, 4001);
-    assay_paths_free(&paths);
+    as_paths_free(&paths);
     built_free(&b);
 }
 
@@ -117,15 +117,15 @@ static const char shapes[] = ".intel_syntax noprefix\n"
 static void expect_paths(const struct built *b, const char *function, unsigned count,
                          unsigned longest)
 {
-    struct assay_paths paths;
+    struct as_paths paths;
     uint32_t most = 0;
-    assert_int_equal(assay_loop_paths(b->program, built_loop(b, function, 0), 0, &paths, NULL), 0);
+    assert_int_equal(as_loop_paths(b->program, built_loop(b, function, 0), 0, &paths, NULL), 0);
     assert_int_equal(paths.count, count);
     assert_int_equal(paths.path_n, count);
     for (size_t i = 0; i < paths.path_n; i++)
         most = paths.path[i].blocks > most ? paths.path[i].blocks : most;
     assert_int_equal(most, longest);
-    assay_paths_free(&paths);
+    as_paths_free(&paths);
 }
 
 static void test_shapes(void **state)
@@ -144,14 +144,14 @@ static void test_no_memory(void **state)
     struct built b = diamonds(3);
     uint32_t loop = built_loop(&b, "f", 0);
     for (unsigned limit = 0; limit < 8; limit += 7) {
-        int rc = ASSAY_ERR_NOMEM;
+        int rc = AS_ERR_NOMEM;
         for (int64_t after = 0; rc != 0; after++) {
-            struct assay_paths paths;
+            struct as_paths paths;
             as_alloc_fail_after(after);
-            rc = assay_loop_paths(b.program, loop, limit, &paths, NULL);
+            rc = as_loop_paths(b.program, loop, limit, &paths, NULL);
             as_alloc_fail_after(-1);
-            assert_true(rc == 0 || (rc == ASSAY_ERR_NOMEM && !paths.block && after < 50));
-            assay_paths_free(&paths);
+            assert_true(rc == 0 || (rc == AS_ERR_NOMEM && !paths.block && after < 50));
+            as_paths_free(&paths);
         }
     }
     built_free(&b);

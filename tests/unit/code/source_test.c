@@ -33,9 +33,9 @@ static uint32_t mark(const char *text, const char *word, const char *name)
     return at ? line : 0;
 }
 
-static const struct assay_source_range *own(const struct built *b, uint32_t loop)
+static const struct as_source_range *own(const struct built *b, uint32_t loop)
 {
-    const struct assay_loop *l = &b->program->loop[loop];
+    const struct as_loop *l = &b->program->loop[loop];
     if (l->sources == 0)
         fail_msg("loop %u has no source", loop);
     return &b->program->loop_source[l->source];
@@ -59,12 +59,12 @@ static void mains(const struct built *b, const char *text, const char *name, uin
     bool first = false;
     *n = 0;
     for (uint32_t l = 0; l < b->program->loop_n; l++) {
-        const struct assay_loop *loop = &b->program->loop[l];
+        const struct as_loop *loop = &b->program->loop[l];
         if (!is_of(b, l, text, name))
             continue;
         assert_true(is_of(b, loop->group, text, name));
         first |= own(b, l)->first_line == mark(text, "LOOP", name);
-        if (loop->role == ASSAY_ROLE_MAIN && *n < 8)
+        if (loop->role == AS_ROLE_MAIN && *n < 8)
             main[(*n)++] = l;
     }
     if (*n == 0)
@@ -74,7 +74,7 @@ static void mains(const struct built *b, const char *text, const char *name, uin
 }
 
 /* The only main loop of a marked one. */
-static const struct assay_loop *main_of(const struct built *b, const char *text, const char *name)
+static const struct as_loop *main_of(const struct built *b, const char *text, const char *name)
 {
     uint32_t main[8];
     unsigned n;
@@ -88,7 +88,7 @@ static const struct assay_loop *main_of(const struct built *b, const char *text,
 static void all_marked(const struct built *b, const char *text, const char *const *name)
 {
     for (uint32_t l = 0; l < b->program->loop_n; l++) {
-        const struct assay_loop *loop = &b->program->loop[l];
+        const struct as_loop *loop = &b->program->loop[l];
         bool any = false;
         for (unsigned i = 0; name[i] && !any; i++)
             any = is_of(b, l, text, name[i]);
@@ -96,8 +96,8 @@ static void all_marked(const struct built *b, const char *text, const char *cons
             fail_msg("loop %u (%s) at lines %u-%u is no source loop", l,
                      b->program->body[loop->body].name, own(b, l)->first_line,
                      own(b, l)->last_line);
-        assert_int_equal(b->program->loop[loop->group].role, ASSAY_ROLE_MAIN);
-        assert_int_equal(loop->group == l, loop->role == ASSAY_ROLE_MAIN);
+        assert_int_equal(b->program->loop[loop->group].role, AS_ROLE_MAIN);
+        assert_int_equal(loop->group == l, loop->role == AS_ROLE_MAIN);
     }
 }
 
@@ -109,7 +109,7 @@ static unsigned members(const struct built *b, uint32_t group, uint8_t role)
     return n;
 }
 
-static uint32_t number(const struct built *b, const struct assay_loop *loop)
+static uint32_t number(const struct built *b, const struct as_loop *loop)
 {
     return (uint32_t)(loop - b->program->loop);
 }
@@ -187,8 +187,8 @@ static void check_lines(const char *compiler, const char *flags)
     struct built b = built_new(compiler, flags, "c", lines_c);
     all_marked(&b, lines_c, lines_c_loops);
     for (unsigned i = 0; lines_c_loops[i]; i++) {
-        const struct assay_loop *main = main_of(&b, lines_c, lines_c_loops[i]);
-        assert_int_equal(main->inlined, ASSAY_NONE);
+        const struct as_loop *main = main_of(&b, lines_c, lines_c_loops[i]);
+        assert_int_equal(main->inlined, AS_NONE);
         assert_int_equal(main->sources, 1);
         const char *file = b.program->debug.file[own(&b, number(&b, main))->file];
         assert_non_null(strstr(file, "/p.c"));
@@ -309,7 +309,7 @@ static const char inlines_cc[] =
 static void is_inlined(const struct built *b, uint32_t loop, const char *name, const char *call)
 {
     uint32_t at = b->program->loop[loop].inlined;
-    assert_int_not_equal(at, ASSAY_NONE);
+    assert_int_not_equal(at, AS_NONE);
     assert_non_null(strstr(b->program->debug.inlines[at].name, name));
     assert_int_equal(b->program->debug.inlines[at].call_line, mark(inlines_cc, "CALL", call));
 }
@@ -326,7 +326,7 @@ static void check_inlines(const char *compiler, const char *flags)
         is_inlined(&b, main[i], "norm", call[i]);
         /* Code inlined into the loop is a further range; only lines of the function itself count
          * here. */
-        const struct assay_loop *loop = &b.program->loop[main[i]];
+        const struct as_loop *loop = &b.program->loop[main[i]];
         assert_int_equal(loop->sources, 2);
         assert_int_equal(own(&b, main[i])[1].first_line, mark(inlines_cc, "LOOP", "square"));
         assert_int_equal(own(&b, main[i])[1].last_line, mark(inlines_cc, "END", "square"));
@@ -335,9 +335,9 @@ static void check_inlines(const char *compiler, const char *flags)
     assert_int_equal(n, 1);
     is_inlined(&b, main[0], "each", "lambda");
     /* Tests and steps that were inlined are not where the loop stands. */
-    assert_int_equal(main_of(&b, inlines_cc, "walk")->inlined, ASSAY_NONE);
+    assert_int_equal(main_of(&b, inlines_cc, "walk")->inlined, AS_NONE);
     uint32_t search = built_loop(&b, "search", 0);
-    assert_int_equal(b.program->loop[search].inlined, ASSAY_NONE);
+    assert_int_equal(b.program->loop[search].inlined, AS_NONE);
     assert_int_equal(own(&b, search)->first_line, mark(inlines_cc, "LOOP", "search"));
     assert_in_range(own(&b, search)->last_line, mark(inlines_cc, "LOOP", "search"),
                     mark(inlines_cc, "END", "search"));
@@ -390,8 +390,8 @@ static void test_versions(void **state)
     struct built b = built_new("gcc", V3, "c", roles_c);
     uint32_t alias = number(&b, main_of(&b, roles_c, "alias"));
     assert_int_equal(b.program->loop[alias].unroll, 4);
-    assert_int_equal(members(&b, alias, ASSAY_ROLE_VERSION), 1);
-    assert_int_equal(members(&b, alias, ASSAY_ROLE_TAIL), 0);
+    assert_int_equal(members(&b, alias, AS_ROLE_VERSION), 1);
+    assert_int_equal(members(&b, alias, AS_ROLE_TAIL), 0);
     main_of(&b, roles_c, "near1");
     main_of(&b, roles_c, "near2");
     built_free(&b);
@@ -405,19 +405,19 @@ static void test_tails(void **state)
     struct built b = built_new("clang", V3, "c", roles_c);
     uint32_t scale = number(&b, main_of(&b, roles_c, "scale"));
     assert_true(b.program->loop[scale].unroll >= 8);
-    assert_int_equal(members(&b, scale, ASSAY_ROLE_TAIL), 1);
-    assert_int_equal(members(&b, scale, ASSAY_ROLE_VERSION), 0);
+    assert_int_equal(members(&b, scale, AS_ROLE_TAIL), 1);
+    assert_int_equal(members(&b, scale, AS_ROLE_VERSION), 0);
     uint32_t main[8];
     unsigned n;
     mains(&b, roles_c, "macro", main, &n); /* two loops at one place, one with a tail */
     assert_int_equal(n, 2);
-    assert_int_equal(members(&b, main[0], ASSAY_ROLE_TAIL), 1);
+    assert_int_equal(members(&b, main[0], AS_ROLE_TAIL), 1);
     uint32_t near1 = number(&b, main_of(&b, roles_c, "near1"));
     uint32_t near2 = number(&b, main_of(&b, roles_c, "near2"));
-    assert_int_equal(members(&b, near1, ASSAY_ROLE_TAIL), 1);
-    assert_int_equal(members(&b, near2, ASSAY_ROLE_TAIL), 1);
+    assert_int_equal(members(&b, near1, AS_ROLE_TAIL), 1);
+    assert_int_equal(members(&b, near2, AS_ROLE_TAIL), 1);
     for (uint32_t l = 0; l < b.program->loop_n; l++) {
-        if (b.program->loop[l].role == ASSAY_ROLE_TAIL && b.program->loop[l].group >= scale)
+        if (b.program->loop[l].role == AS_ROLE_TAIL && b.program->loop[l].group >= scale)
             assert_int_equal(b.program->loop[l].unroll, 1);
     }
     built_free(&b);
@@ -533,7 +533,7 @@ static void test_unrolled_tail(void **state)
     (void)state;
     struct built b = built_new(TEST_CC, "", "S", unrolled_tail_s);
     assert_int_equal(b.program->loop_n, 2);
-    assert_int_equal(b.program->loop[1].role, ASSAY_ROLE_TAIL);
+    assert_int_equal(b.program->loop[1].role, AS_ROLE_TAIL);
     assert_int_equal(b.program->loop[1].unroll, 4);
     assert_int_equal(b.program->loop[0].unroll, 32);
     built_free(&b);
@@ -546,7 +546,7 @@ static void test_main_over_tail(void **state)
     assert_int_equal(b.program->loop_n, 2);
     assert_int_equal(b.program->loop[0].unroll, 4);
     assert_int_equal(b.program->loop[1].unroll, 1);
-    assert_int_equal(b.program->loop[1].role, ASSAY_ROLE_TAIL);
+    assert_int_equal(b.program->loop[1].role, AS_ROLE_TAIL);
     built_free(&b);
 }
 
@@ -584,7 +584,7 @@ static void test_no_proof_no_number(void **state)
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         struct built b = built_new("gcc", flags[i], "c", doubtful_c);
         for (uint32_t l = 0; l < b.program->loop_n; l++) {
-            const struct assay_loop *loop = &b.program->loop[l];
+            const struct as_loop *loop = &b.program->loop[l];
             const bool hand = strcmp(b.program->body[loop->body].name, "hand") == 0;
             assert_true(loop->unroll <= (hand ? 1 : 2));
         }
@@ -600,8 +600,8 @@ static void test_no_proof_no_number(void **state)
 static void test_all_roles(void **state)
 {
     (void)state;
-    static const uint8_t role[] = {ASSAY_ROLE_PEEL,    ASSAY_ROLE_VECTOR_PEEL, ASSAY_ROLE_MAIN,
-                                   ASSAY_ROLE_VERSION, ASSAY_ROLE_VECTOR_TAIL, ASSAY_ROLE_TAIL};
+    static const uint8_t role[] = {AS_ROLE_PEEL,    AS_ROLE_VECTOR_PEEL, AS_ROLE_MAIN,
+                                   AS_ROLE_VERSION, AS_ROLE_VECTOR_TAIL, AS_ROLE_TAIL};
     static const uint16_t unroll[] = {1, 2, 16, 8, 2, 1};
     struct built b = built_new(TEST_CC, "", "S", roles_s);
     assert_int_equal(b.program->loop_n, 6);
@@ -666,7 +666,7 @@ static void check_unroll(const char *compiler, const char *flags, const char *te
     for (unsigned i = 0; i < 6; i++) {
         if (want[i] == 0)
             continue;
-        const struct assay_loop *main = main_of(&b, text, unroll_loops[i]);
+        const struct as_loop *main = main_of(&b, text, unroll_loops[i]);
         if (main->unroll != want[i])
             fail_msg("%s %s: %s is unrolled %u times, not %u", compiler, flags, unroll_loops[i],
                      main->unroll, want[i]);
@@ -714,7 +714,7 @@ static void test_unroll_stripped(void **state)
     static const char text[] = UNROLL_TEXT("#pragma GCC unroll 4");
     struct built b = built_new("gcc", "-O2 -fno-tree-vectorize", "c", text);
     for (uint32_t l = 0; l < b.program->loop_n; l++) {
-        const struct assay_loop *loop = &b.program->loop[l];
+        const struct as_loop *loop = &b.program->loop[l];
         assert_int_equal(loop->sources, 0);
         assert_int_equal(loop->group, l);
         assert_in_range(loop->unroll_confidence, 0, 70);

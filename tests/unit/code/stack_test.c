@@ -16,12 +16,12 @@
 /* Depth after all instructions of `bytes`, from an entry. */
 static struct as_stack after(const uint8_t *bytes, size_t size_b)
 {
-    struct assay_code code;
+    struct as_code code;
     struct as_stack stack = {0, AS_STACK_UNKNOWN};
-    assert_int_equal(assay_decode(bytes, size_b, 0x1000, &code, NULL), 0);
+    assert_int_equal(as_decode(bytes, size_b, 0x1000, &code, NULL), 0);
     for (size_t i = 0; i < code.n; i++)
-        as_stack_step(&stack, &code.insn[i], assay_form_get(code.insn[i].form));
-    assay_code_free(&code);
+        as_stack_step(&stack, &code.insn[i], as_form_get(code.insn[i].form));
+    as_code_free(&code);
     return stack;
 }
 #define AFTER(...) after((const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))

@@ -16,19 +16,19 @@
 
 /* Operands off the stack, counted; arrays by what is done to them. */
 struct summary {
-    unsigned kind[ASSAY_STRIDE_UNKNOWN + 1];
+    unsigned kind[AS_STRIDE_UNKNOWN + 1];
     unsigned arrays_read, arrays_written;
     int64_t stride; /* of the last one with a known step */
 };
 
 static struct summary summarise(const struct built *b, uint32_t loop)
 {
-    struct assay_streams s;
+    struct as_streams s;
     struct summary sum = {0};
     uint64_t read = 0, written = 0;
-    assert_int_equal(assay_loop_streams(b->program, loop, &s, NULL), 0);
+    assert_int_equal(as_loop_streams(b->program, loop, &s, NULL), 0);
     for (size_t i = 0; i < s.n; i++) {
-        const struct assay_memory_stream *at = &s.at[i];
+        const struct as_memory_stream *at = &s.at[i];
         if (i)
             assert_true(at[-1].insn < at->insn ||
                         (at[-1].insn == at->insn && at[-1].operand < at->operand));
@@ -38,12 +38,12 @@ static struct summary summarise(const struct built *b, uint32_t loop)
             continue;
         sum.kind[at->stride]++;
         sum.stride = at->stride_b ? at->stride_b : sum.stride;
-        read |= at->access & ASSAY_ACCESS_READ ? (uint64_t)1 << at->array : 0;
-        written |= at->access & ASSAY_ACCESS_WRITE ? (uint64_t)1 << at->array : 0;
+        read |= at->access & AS_ACCESS_READ ? (uint64_t)1 << at->array : 0;
+        written |= at->access & AS_ACCESS_WRITE ? (uint64_t)1 << at->array : 0;
     }
     sum.arrays_read = (unsigned)__builtin_popcountll(read);
     sum.arrays_written = (unsigned)__builtin_popcountll(written);
-    assay_streams_free(&s);
+    as_streams_free(&s);
     return sum;
 }
 
@@ -90,46 +90,46 @@ static void check_source(const struct built *b, const char *flags)
 {
     struct summary s = summarise(b, built_hot(b, "daxpy"));
     print_message("# %s\n", flags);
-    assert_true(s.kind[ASSAY_STRIDE_UNIT] >= 3);
+    assert_true(s.kind[AS_STRIDE_UNIT] >= 3);
     assert_int_equal(s.arrays_read, 2);
     assert_int_equal(s.arrays_written, 1);
-    assert_int_equal(s.kind[ASSAY_STRIDE_CONSTANT] + s.kind[ASSAY_STRIDE_UNKNOWN], 0);
+    assert_int_equal(s.kind[AS_STRIDE_CONSTANT] + s.kind[AS_STRIDE_UNKNOWN], 0);
     s = summarise(b, built_hot(b, "column"));
     /* Vector code may gather; else whole rows. */
-    assert_true(s.kind[ASSAY_STRIDE_CONSTANT] || s.kind[ASSAY_STRIDE_INDIRECT]);
+    assert_true(s.kind[AS_STRIDE_CONSTANT] || s.kind[AS_STRIDE_INDIRECT]);
     assert_true(s.stride % 800 == 0);
-    assert_int_equal(s.kind[ASSAY_STRIDE_UNIT], 0);
+    assert_int_equal(s.kind[AS_STRIDE_UNIT], 0);
     s = summarise(b, built_hot(b, "gather"));
-    assert_true(s.kind[ASSAY_STRIDE_INDIRECT] >= 1 && s.kind[ASSAY_STRIDE_UNIT] >= 1);
+    assert_true(s.kind[AS_STRIDE_INDIRECT] >= 1 && s.kind[AS_STRIDE_UNIT] >= 1);
     assert_int_equal(s.arrays_read, 2);
     s = summarise(b, built_hot(b, "all"));
-    assert_true(s.kind[ASSAY_STRIDE_UNIT] >= 1);
-    assert_int_equal(s.kind[ASSAY_STRIDE_CONSTANT], 0);
+    assert_true(s.kind[AS_STRIDE_UNIT] >= 1);
+    assert_int_equal(s.kind[AS_STRIDE_CONSTANT], 0);
     assert_int_equal(s.arrays_written, 1);
     assert_int_equal(s.stride % 24, 0);
     s = summarise(b, built_hot(b, "three"));
     assert_int_equal(s.arrays_written, 3);
-    assert_int_equal(s.kind[ASSAY_STRIDE_CONSTANT] + s.kind[ASSAY_STRIDE_UNKNOWN], 0);
+    assert_int_equal(s.kind[AS_STRIDE_CONSTANT] + s.kind[AS_STRIDE_UNKNOWN], 0);
     s = summarise(b, built_hot(b, "stencil"));
     assert_int_equal(s.arrays_written, 1);
     assert_int_equal(s.arrays_read, 1);
-    assert_int_equal(s.kind[ASSAY_STRIDE_CONSTANT] + s.kind[ASSAY_STRIDE_UNKNOWN], 0);
+    assert_int_equal(s.kind[AS_STRIDE_CONSTANT] + s.kind[AS_STRIDE_UNKNOWN], 0);
     s = summarise(b, built_hot(b, "down"));
     assert_true(s.stride < 0 && s.stride % 8 == 0);
-    assert_int_equal(s.kind[ASSAY_STRIDE_CONSTANT] + s.kind[ASSAY_STRIDE_UNKNOWN], 0);
+    assert_int_equal(s.kind[AS_STRIDE_CONSTANT] + s.kind[AS_STRIDE_UNKNOWN], 0);
     s = summarise(b, built_hot(b, "chase"));
-    assert_true(s.kind[ASSAY_STRIDE_INDIRECT] >= 2);
+    assert_true(s.kind[AS_STRIDE_INDIRECT] >= 2);
     assert_int_equal(s.arrays_read, 1);
     s = summarise(b, built_hot(b, "narrow"));
-    assert_true(s.kind[ASSAY_STRIDE_UNIT] >= 2);
+    assert_true(s.kind[AS_STRIDE_UNIT] >= 2);
     assert_int_equal(s.arrays_read, 1);
     assert_int_equal(s.arrays_written, 1);
     s = summarise(b, built_hot(b, "globals"));
     assert_int_equal(s.arrays_read, 1);
     assert_int_equal(s.arrays_written, 1);
-    assert_int_equal(s.kind[ASSAY_STRIDE_CONSTANT] + s.kind[ASSAY_STRIDE_UNKNOWN], 0);
+    assert_int_equal(s.kind[AS_STRIDE_CONSTANT] + s.kind[AS_STRIDE_UNKNOWN], 0);
     s = summarise(b, built_hot(b, "same"));
-    assert_true(s.kind[ASSAY_STRIDE_ZERO] >= 1);
+    assert_true(s.kind[AS_STRIDE_ZERO] >= 1);
     assert_int_equal(s.arrays_read, 1);
 }
 
@@ -206,14 +206,14 @@ static const char text[] = ".intel_syntax noprefix\n"
                                      "1: push rax\npush rbx\npop rbx\npop rax\nmov [rsp+8], rax\n"
                                      "dec rcx\njnz 1b\n");
 
-static struct assay_streams of(const struct built *b, const char *function, unsigned n)
+static struct as_streams of(const struct built *b, const char *function, unsigned n)
 {
-    struct assay_streams s;
-    assert_int_equal(assay_loop_streams(b->program, built_loop(b, function, n), &s, NULL), 0);
+    struct as_streams s;
+    assert_int_equal(as_loop_streams(b->program, built_loop(b, function, n), &s, NULL), 0);
     return s;
 }
 
-static void expect(const struct assay_memory_stream *s, enum assay_stride kind, int64_t stride,
+static void expect(const struct as_memory_stream *s, enum as_stride kind, int64_t stride,
                    int64_t offset, uint32_t array)
 {
     assert_int_equal(s->stride, kind);
@@ -222,8 +222,7 @@ static void expect(const struct assay_memory_stream *s, enum assay_stride kind, 
     assert_int_equal(s->array, array);
 }
 
-static void expect_induction(const struct assay_streams *s, unsigned reg, int64_t step,
-                             bool controls)
+static void expect_induction(const struct as_streams *s, unsigned reg, int64_t step, bool controls)
 {
     for (size_t i = 0; i < s->induction_n; i++) {
         if (s->induction[i].reg == reg) {
@@ -238,21 +237,21 @@ static void expect_induction(const struct assay_streams *s, unsigned reg, int64_
 static void test_arrays(void **state)
 {
     const struct built *b = *state;
-    struct assay_streams s = of(b, "holes", 0);
+    struct as_streams s = of(b, "holes", 0);
     assert_int_equal(s.n, 4);
     assert_int_equal(s.arrays, 2);
-    expect(&s.at[0], ASSAY_STRIDE_CONSTANT, 24, 0, 0);
-    expect(&s.at[1], ASSAY_STRIDE_CONSTANT, 24, 16, 0);
-    expect(&s.at[2], ASSAY_STRIDE_UNIT, 24, 0, 1);
-    expect(&s.at[3], ASSAY_STRIDE_UNIT, 24, 16, 1);
+    expect(&s.at[0], AS_STRIDE_CONSTANT, 24, 0, 0);
+    expect(&s.at[1], AS_STRIDE_CONSTANT, 24, 16, 0);
+    expect(&s.at[2], AS_STRIDE_UNIT, 24, 0, 1);
+    expect(&s.at[3], AS_STRIDE_UNIT, 24, 16, 1);
     assert_int_equal(s.at[2].width_b, 16);
-    assay_streams_free(&s);
+    as_streams_free(&s);
 }
 
 static void test_inductions(void **state)
 {
     const struct built *b = *state;
-    struct assay_streams s = of(b, "counts", 0);
+    struct as_streams s = of(b, "counts", 0);
     expect_induction(&s, 0, 8, false);
     expect_induction(&s, 1, 1, false);
     expect_induction(&s, 2, 8, true);
@@ -263,24 +262,24 @@ static void test_inductions(void **state)
     expect_induction(&s, 10, 24, false);
     expect_induction(&s, 11, 320, false);
     assert_int_equal(s.induction_n, 7);
-    assay_streams_free(&s);
+    as_streams_free(&s);
 }
 
 static void test_nest(void **state)
 {
     const struct built *b = *state;
-    struct assay_streams s = of(b, "nest", 0);
+    struct as_streams s = of(b, "nest", 0);
     assert_int_equal(s.n, 2);
-    expect(&s.at[0], ASSAY_STRIDE_CONSTANT, 800, 0, 0);
-    assert_int_equal(s.at[1].stride, ASSAY_STRIDE_UNKNOWN);
+    expect(&s.at[0], AS_STRIDE_CONSTANT, 800, 0, 0);
+    assert_int_equal(s.at[1].stride, AS_STRIDE_UNKNOWN);
     expect_induction(&s, 1, 0, false);
     expect_induction(&s, 7, 800, false);
     expect_induction(&s, 8, -1, true);
-    assay_streams_free(&s);
+    as_streams_free(&s);
     s = of(b, "nest", 1);
     assert_int_equal(s.n, 1);
-    expect(&s.at[0], ASSAY_STRIDE_CONSTANT, 16, 0, 0);
-    assay_streams_free(&s);
+    expect(&s.at[0], AS_STRIDE_CONSTANT, 16, 0, 0);
+    as_streams_free(&s);
 }
 
 /* The inner loop of a function with two, and the size of the records of its first operand. */
@@ -288,12 +287,12 @@ static int64_t record_size(const struct built *b, const char *function)
 {
     const uint32_t outer = built_loop(b, function, 0), inner = built_loop(b, function, 1);
     const uint32_t loop = b->program->loop[inner].parent == outer ? inner : outer;
-    struct assay_streams s;
+    struct as_streams s;
     int64_t size_b = -1;
 
-    assert_int_equal(assay_loop_streams(b->program, loop, &s, NULL), 0);
-    assert_int_equal(assay_loop_record_size(b->program, loop, &s.at[0], &size_b, NULL), 0);
-    assay_streams_free(&s);
+    assert_int_equal(as_loop_streams(b->program, loop, &s, NULL), 0);
+    assert_int_equal(as_loop_record_size(b->program, loop, &s.at[0], &size_b, NULL), 0);
+    as_streams_free(&s);
     return size_b;
 }
 
@@ -309,88 +308,88 @@ static void test_record_sizes(void **state)
 static void test_origin(void **state)
 {
     const struct built *b = *state;
-    struct assay_streams s = of(b, "origin", 0);
+    struct as_streams s = of(b, "origin", 0);
     assert_int_equal(s.n, 3);
-    expect(&s.at[0], ASSAY_STRIDE_UNIT, 1, 0, 0);
-    assert_int_equal(s.at[1].stride, ASSAY_STRIDE_INDIRECT);
-    assert_int_equal(s.at[2].stride, ASSAY_STRIDE_UNKNOWN);
-    assay_streams_free(&s);
+    expect(&s.at[0], AS_STRIDE_UNIT, 1, 0, 0);
+    assert_int_equal(s.at[1].stride, AS_STRIDE_INDIRECT);
+    assert_int_equal(s.at[2].stride, AS_STRIDE_UNKNOWN);
+    as_streams_free(&s);
     s = of(b, "vector", 0);
-    assert_int_equal(s.at[0].stride, ASSAY_STRIDE_INDIRECT);
-    expect(&s.at[1], ASSAY_STRIDE_UNIT, 32, 0, 1);
-    assay_streams_free(&s);
+    assert_int_equal(s.at[0].stride, AS_STRIDE_INDIRECT);
+    expect(&s.at[1], AS_STRIDE_UNIT, 32, 0, 1);
+    as_streams_free(&s);
 }
 
 /* One register, and nothing else. */
-static void expect_stride(const struct assay_register_stride *stride, unsigned gpr, int64_t factor)
+static void expect_stride(const struct as_register_stride *stride, unsigned gpr, int64_t factor)
 {
     assert_int_equal(stride->constant_b, 0);
-    assert_int_equal(stride->reg[0], ASSAY_REG_GPR + gpr);
+    assert_int_equal(stride->reg[0], AS_REG_GPR + gpr);
     assert_int_equal(stride->factor[0], factor);
 }
 
 static void test_steady(void **state)
 {
     const struct built *b = *state;
-    struct assay_streams s = of(b, "leading", 0);
+    struct as_streams s = of(b, "leading", 0);
     assert_int_equal(s.n, 3);
     for (size_t i = 0; i < s.n; i++) {
-        assert_int_equal(s.at[i].stride, ASSAY_STRIDE_UNKNOWN);
+        assert_int_equal(s.at[i].stride, AS_STRIDE_UNKNOWN);
         assert_int_equal(s.at[i].steady, i < 2);
         assert_int_equal(s.at[i].register_stride.n, i < 2);
     }
     expect_stride(&s.at[0].register_stride, 8, 1);
     expect_stride(&s.at[1].register_stride, 8, 8);
-    assay_streams_free(&s);
+    as_streams_free(&s);
 }
 
 static void test_based(void **state)
 {
     const struct built *b = *state;
-    struct assay_streams s = of(b, "based", 0);
-    const struct assay_based_stride *base = &s.at[1].based;
+    struct as_streams s = of(b, "based", 0);
+    const struct as_based_stride *base = &s.at[1].based;
     assert_int_equal(s.n, 6);
-    assert_int_equal(base->reg, ASSAY_REG_GPR + 2);
+    assert_int_equal(base->reg, AS_REG_GPR + 2);
     assert_int_equal(base->stride_b, 8);
     assert_int_equal(base->last - base->first, 6 + 4); /* movsd, addsd: up to the next mov */
-    assert_int_equal(s.at[3].based.reg, ASSAY_REG_GPR + 2);
+    assert_int_equal(s.at[3].based.reg, AS_REG_GPR + 2);
     assert_int_equal(s.at[3].based.stride_b, 0);
     assert_true(s.at[3].based.first > base->last);
-    assert_int_equal(s.at[5].based.reg, ASSAY_REG_GPR + 0); /* the index: r8 stays */
+    assert_int_equal(s.at[5].based.reg, AS_REG_GPR + 0); /* the index: r8 stays */
     assert_int_equal(s.at[5].based.stride_b, 0);
-    assay_streams_free(&s);
+    as_streams_free(&s);
 }
 
 static void expect_limit(const struct built *b, const char *function,
-                         const struct assay_loop_limit *want)
+                         const struct as_loop_limit *want)
 {
-    struct assay_streams s = of(b, function, 0);
+    struct as_streams s = of(b, function, 0);
 
     assert_int_equal(s.limit.step, want->step);
     if (want->step) {
         assert_int_equal(s.limit.reg, want->reg);
         assert_int_equal(s.limit.bound_reg, want->bound_reg);
-        assert_int_equal(s.limit.bound, want->bound_reg == ASSAY_REG_NONE ? want->bound : 0);
+        assert_int_equal(s.limit.bound, want->bound_reg == AS_REG_NONE ? want->bound : 0);
         assert_int_equal(s.limit.width_b, want->width_b);
     }
-    assay_streams_free(&s);
+    as_streams_free(&s);
 }
 
 static void test_limits(void **state)
 {
-    const uint8_t none = ASSAY_REG_NONE;
+    const uint8_t none = AS_REG_NONE;
 
     expect_limit(*state, "bound",
-                 &(struct assay_loop_limit){.step = 16, .reg = 0, .bound_reg = 6, .width_b = 8});
+                 &(struct as_loop_limit){.step = 16, .reg = 0, .bound_reg = 6, .width_b = 8});
     expect_limit(*state, "zero",
-                 &(struct assay_loop_limit){.step = -4, .reg = 2, .bound_reg = none, .width_b = 8});
-    expect_limit(*state, "four",
-                 &(struct assay_loop_limit){
-                     .step = 1, .reg = 2, .bound_reg = none, .bound = 77, .width_b = 4});
+                 &(struct as_loop_limit){.step = -4, .reg = 2, .bound_reg = none, .width_b = 8});
+    expect_limit(
+        *state, "four",
+        &(struct as_loop_limit){.step = 1, .reg = 2, .bound_reg = none, .bound = 77, .width_b = 4});
     expect_limit(*state, "tested",
-                 &(struct assay_loop_limit){.step = -2, .reg = 2, .bound_reg = none, .width_b = 8});
-    expect_limit(*state, "moving", &(struct assay_loop_limit){0});
-    expect_limit(*state, "memory", &(struct assay_loop_limit){0});
+                 &(struct as_loop_limit){.step = -2, .reg = 2, .bound_reg = none, .width_b = 8});
+    expect_limit(*state, "moving", &(struct as_loop_limit){0});
+    expect_limit(*state, "memory", &(struct as_loop_limit){0});
 }
 
 /* From where to where the registers of an address stay: the whole block, or up to what writes one.
@@ -398,56 +397,56 @@ static void test_limits(void **state)
 static void test_window(void **state)
 {
     const struct built *b = *state;
-    struct assay_streams s = of(b, "bound", 0);
+    struct as_streams s = of(b, "bound", 0);
 
     assert_int_equal(s.at[0].last - s.at[0].first, 4); /* the addition itself has not happened */
-    assay_streams_free(&s);
+    as_streams_free(&s);
     s = of(b, "based", 0);
     assert_int_equal(s.at[1].first, b->program->code.insn[s.at[1].insn].address);
     assert_int_equal(s.at[1].last - s.at[1].first, 6 + 4);
     assert_true(s.at[0].last - s.at[0].first > 30); /* rdi stays in all of it */
-    assay_streams_free(&s);
+    as_streams_free(&s);
 }
 
 static void test_frame(void **state)
 {
     const struct built *b = *state;
-    struct assay_streams s = of(b, "spilled", 0);
+    struct as_streams s = of(b, "spilled", 0);
     assert_int_equal(s.n, 5);
     assert_int_equal(s.arrays, 1);
     assert_true(s.at[0].stack && s.at[1].stack && !s.at[2].stack && s.at[3].stack);
-    expect(&s.at[2], ASSAY_STRIDE_UNIT, 8, 0, 0);
-    expect(&s.at[0], ASSAY_STRIDE_ZERO, 0, 12, 1);
-    assay_streams_free(&s);
+    expect(&s.at[2], AS_STRIDE_UNIT, 8, 0, 0);
+    expect(&s.at[0], AS_STRIDE_ZERO, 0, 12, 1);
+    as_streams_free(&s);
     s = of(b, "aligned", 0);
     assert_int_equal(s.n, 3);
     assert_true(s.at[0].stack && !s.at[1].stack);
-    expect(&s.at[1], ASSAY_STRIDE_UNIT, 32, 0, 0);
-    expect(&s.at[2], ASSAY_STRIDE_UNIT, 32, 0, 1);
-    assay_streams_free(&s);
+    expect(&s.at[1], AS_STRIDE_UNIT, 32, 0, 0);
+    expect(&s.at[2], AS_STRIDE_UNIT, 32, 0, 1);
+    as_streams_free(&s);
     s = of(b, "again", 0);
     assert_int_equal(s.n, 5);
     assert_int_equal(s.arrays, 0);
     for (size_t i = 0; i < s.n; i++)
-        assert_int_equal(s.at[i].stride, ASSAY_STRIDE_ZERO);
+        assert_int_equal(s.at[i].stride, AS_STRIDE_ZERO);
     assert_int_equal(s.at[4].offset_b, 24);
-    assay_streams_free(&s);
+    as_streams_free(&s);
     s = of(b, "named", 0);
     assert_int_equal(s.n, 0);
-    assay_streams_free(&s);
+    as_streams_free(&s);
 }
 
 static void test_no_memory(void **state)
 {
     const struct built *b = *state;
-    int rc = ASSAY_ERR_NOMEM;
+    int rc = AS_ERR_NOMEM;
     for (int64_t after = 0; rc != 0; after++) {
-        struct assay_streams s;
+        struct as_streams s;
         as_alloc_fail_after(after);
-        rc = assay_loop_streams(b->program, built_loop(b, "spilled", 0), &s, NULL);
+        rc = as_loop_streams(b->program, built_loop(b, "spilled", 0), &s, NULL);
         as_alloc_fail_after(-1);
-        assert_true(rc == 0 || (rc == ASSAY_ERR_NOMEM && !s.at && after < 100));
-        assay_streams_free(&s);
+        assert_true(rc == 0 || (rc == AS_ERR_NOMEM && !s.at && after < 100));
+        as_streams_free(&s);
     }
 }
 

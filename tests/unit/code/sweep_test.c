@@ -21,7 +21,7 @@ static const char dense[] = ".macro function n\n .globl f\\n\n .type f\\n,@funct
                             ".endm\n.altmacro\n.set i,0\n.rept 40\n function %i\n .set i,i+1\n"
                             ".endr\n";
 
-static void check_dense(const struct assay_code *code)
+static void check_dense(const struct as_code *code)
 {
     assert_int_equal(code->n, 40 * 12003);
     assert_int_equal(code->wide_n, 80);
@@ -30,8 +30,8 @@ static void check_dense(const struct assay_code *code)
                          code->insn[i - 1].address + code->insn[i - 1].length);
     for (size_t f = 0; f < 40; f++) {
         size_t at = f * 12003 + 12000;
-        assert_int_equal(assay_code_imm(code, at), (int64_t)(0x1122334455667700 + f));
-        assert_int_equal(assay_code_imm(code, at + 1), (int64_t)(0x7766554433221100 + f));
+        assert_int_equal(as_code_imm(code, at), (int64_t)(0x1122334455667700 + f));
+        assert_int_equal(as_code_imm(code, at + 1), (int64_t)(0x7766554433221100 + f));
     }
 }
 
@@ -41,13 +41,13 @@ static void test_table_grows(void **state)
     struct built b = built_new(TEST_CC, "", "S", dense);
     check_dense(&b.program->code);
     for (unsigned jobs = 1; jobs <= 4; jobs++) {
-        const struct assay_program_options options = {.jobs = jobs, .path_limit = 1};
-        struct assay_program *again = NULL;
-        assert_int_equal(assay_program_new(b.object, &options, &again, NULL), 0);
+        const struct as_program_options options = {.jobs = jobs, .path_limit = 1};
+        struct as_program *again = NULL;
+        assert_int_equal(as_program_new(b.object, &options, &again, NULL), 0);
         check_dense(&again->code);
         assert_memory_equal(again->code.insn, b.program->code.insn,
                             sizeof *again->code.insn * again->code.n);
-        assay_program_free(&again);
+        as_program_free(&again);
     }
     built_free(&b);
 }
@@ -55,26 +55,26 @@ static void test_table_grows(void **state)
 enum { ASKING = 12, ROUNDS = 200 };
 
 struct asking {
-    const struct assay_program *program;
+    const struct as_program *program;
     uint32_t loop[2];
     size_t dependences[2], streams[2];
 };
 
 static void ask(const struct asking *a, unsigned which, size_t *dependences, size_t *streams)
 {
-    struct assay_paths paths;
-    struct assay_dependences d = {0};
-    struct assay_streams s = {0};
+    struct as_paths paths;
+    struct as_dependences d = {0};
+    struct as_streams s = {0};
     *dependences = *streams = 0;
-    if (assay_loop_paths(a->program, a->loop[which], 8, &paths, NULL) == 0 &&
-        assay_loop_dependences(a->program, a->loop[which], &paths, 0, &d, NULL) == 0 &&
-        assay_loop_streams(a->program, a->loop[which], &s, NULL) == 0) {
+    if (as_loop_paths(a->program, a->loop[which], 8, &paths, NULL) == 0 &&
+        as_loop_dependences(a->program, a->loop[which], &paths, 0, &d, NULL) == 0 &&
+        as_loop_streams(a->program, a->loop[which], &s, NULL) == 0) {
         *dependences = d.n;
         *streams = s.n;
     }
-    assay_streams_free(&s);
-    assay_dependences_free(&d);
-    assay_paths_free(&paths);
+    as_streams_free(&s);
+    as_dependences_free(&d);
+    as_paths_free(&paths);
 }
 
 static void *ask_often(void *context)

@@ -215,16 +215,16 @@ static void add_turns(struct synthetic *s, const double *wall_s, size_t n, size_
     for (size_t i = 0; i < n; i++) {
         const int64_t samples = 1000;
         const bool failed = !(wall_s[i] > 0);
-        const struct synthetic_run run = {.kind = i % 2 ? ASSAY_AGAINST : "repeat",
+        const struct synthetic_run run = {.kind = i % 2 ? AS_AGAINST : "repeat",
                                           .label = i % 2 ? "B" : "A",
                                           .wall_s = failed ? 1 : wall_s[i],
                                           .exit_code = failed,
                                           .thread_n = 1,
                                           .sample_n = &samples};
         const int64_t id = synthetic_add(s, &run);
-        const struct assay_row_run_setting setting = {
-            .run_id = id, .name = ASSAY_ALTERNATION_RUNS, .value = text};
-        assert_int_equal(assay_experiment_add_run_setting(s->experiment, &setting, NULL), 0);
+        const struct as_row_run_setting setting = {
+            .run_id = id, .name = AS_ALTERNATION_RUNS, .value = text};
+        assert_int_equal(as_experiment_add_run_setting(s->experiment, &setting, NULL), 0);
     }
 }
 
@@ -234,27 +234,27 @@ static void test_experiment(void **state)
     static const double failed[] = {1, 1.5, 1.1, 0, 1.2, 1.7, 1.3, 1.8};
     const struct synthetic_code code = {.changed = -1};
     struct synthetic *s = calloc(1, sizeof *s);
-    struct assay_alternation *it;
+    struct as_alternation *it;
     const struct place *place = *state;
     assert_non_null(s);
     synthetic_open(s, place->exp, 1, &code);
-    assert_int_equal(assay_compare_alternation(s->experiment, &it, NULL), 0);
+    assert_int_equal(as_compare_alternation(s->experiment, &it, NULL), 0);
     assert_null(it);
     add_turns(s, slower, 8, 11);
-    assert_int_equal(assay_compare_alternation(s->experiment, &it, NULL), 0);
-    assert_int_equal(it->verdict, ASSAY_ALTERNATION_SLOWER);
+    assert_int_equal(as_compare_alternation(s->experiment, &it, NULL), 0);
+    assert_int_equal(it->verdict, AS_ALTERNATION_SLOWER);
     assert_true(it->is_look && it->pair_n == 4 && it->planned_n == 11 && it->run_n == 8);
     assert_true(fabs(it->side[0].wall_s.value - 1.15) < 1e-9);
     assert_true(it->difference_pct.low > 0 && it->difference_pct.value > 35 &&
                 it->difference_pct.value < 50);
-    assay_alternation_free(&it);
+    as_alternation_free(&it);
     add_turns(s, failed, 8, 11);
-    assert_int_equal(assay_compare_alternation(s->experiment, &it, NULL), 0);
+    assert_int_equal(as_compare_alternation(s->experiment, &it, NULL), 0);
     assert_int_equal(it->side[1].failed_n, 1);
     assert_int_equal(it->side[1].repeat_n, 7);
     assert_int_equal(it->pair_n, 8);
-    assay_alternation_free(&it);
-    assert_int_equal(assay_experiment_close(&s->experiment, NULL), 0);
+    as_alternation_free(&it);
+    assert_int_equal(as_experiment_close(&s->experiment, NULL), 0);
     free(s);
 }
 

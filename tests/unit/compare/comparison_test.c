@@ -72,7 +72,7 @@ static size_t find(const struct drawn *drawn, int wanted, bool *found)
         const struct as_estimate a = as_estimate_runs(drawn->a[i], RUNS, 0.002);
         const struct as_estimate b = as_estimate_runs(drawn->b[i], RUNS, 0.002);
         const double samples = (a.mean + b.mean) * RUNS / 0.002;
-        p[i] = samples >= 2 * ASSAY_FEW_SAMPLES ? as_difference_of(&a, &b).p : NAN;
+        p[i] = samples >= 2 * AS_FEW_SAMPLES ? as_difference_of(&a, &b).p : NAN;
     }
     as_benjamini_hochberg(p, LOOPS, order, adjusted);
     for (int i = 0; i < LOOPS; i++) {
@@ -153,17 +153,17 @@ static void fill(struct synthetic *s, const char *path, struct noise *noise, dou
     }
 }
 
-static struct assay_comparison *compare(struct synthetic *a, struct synthetic *b)
+static struct as_comparison *compare(struct synthetic *a, struct synthetic *b)
 {
-    struct assay_comparison *it;
-    const struct assay_compare_request side[] = {{.experiment = a->experiment, .name = "a"},
-                                                 {.experiment = b->experiment, .name = "b"}};
-    fine(assay_compare_experiments(side, 2, &it, err));
+    struct as_comparison *it;
+    const struct as_compare_request side[] = {{.experiment = a->experiment, .name = "a"},
+                                              {.experiment = b->experiment, .name = "b"}};
+    fine(as_compare_experiments(side, 2, &it, err));
     return it;
 }
 
-static const struct assay_compare_row *row_of(const struct assay_comparison *it,
-                                              enum assay_object_kind kind, const char *name)
+static const struct as_compare_row *row_of(const struct as_comparison *it, enum as_object_kind kind,
+                                           const char *name)
 {
     for (size_t i = 0; i < it->row_n; i++)
         if (it->row[i].object.kind == kind && strcmp(it->row[i].object.name, name) == 0)
@@ -192,30 +192,29 @@ static void test_end_to_end(void **state)
     path_of(*state, "c", path, sizeof path);
     fill(&c, path, &noise, samples, -1, &code);
     /* The planted one, in loop and function, and nothing else. */
-    struct assay_comparison *it = compare(&a, &b);
+    struct as_comparison *it = compare(&a, &b);
     assert_int_equal(it->significant_n, 2);
-    const struct assay_compare_row *row = row_of(it, ASSAY_OBJECT_LOOP, "kernel_2");
+    const struct as_compare_row *row = row_of(it, AS_OBJECT_LOOP, "kernel_2");
     assert_true(row->cell[1].significant);
     near(row->cell[1].difference_pct.value, 5, 2);
     assert_true(row->cell[1].difference_pct.low > 0);
-    assert_int_equal(row->aligned_by, ASSAY_ALIGNED_SOURCE);
-    assert_int_equal(row->cell[1].code, ASSAY_CODE_DIFFERS);
+    assert_int_equal(row->aligned_by, AS_ALIGNED_SOURCE);
+    assert_int_equal(row->cell[1].code, AS_CODE_DIFFERS);
     assert_int_equal(row->cell[1].instruction_n, 10);
-    assert_true(row_of(it, ASSAY_OBJECT_FUNCTION, "kernel_2")->cell[1].significant);
-    assert_int_equal(row_of(it, ASSAY_OBJECT_FUNCTION, "kernel_2")->aligned_by,
-                     ASSAY_ALIGNED_LINKAGE);
-    assert_int_equal(row_of(it, ASSAY_OBJECT_LOOP, "kernel_1")->cell[1].code, ASSAY_CODE_SAME);
+    assert_true(row_of(it, AS_OBJECT_FUNCTION, "kernel_2")->cell[1].significant);
+    assert_int_equal(row_of(it, AS_OBJECT_FUNCTION, "kernel_2")->aligned_by, AS_ALIGNED_LINKAGE);
+    assert_int_equal(row_of(it, AS_OBJECT_LOOP, "kernel_1")->cell[1].code, AS_CODE_SAME);
     assert_true(it->side[1].is_slower);
     near(it->side[1].difference_pct.value, 5, 1);
     assert_int_equal(it->side[0].repeat_n, RUNS);
-    assay_comparison_free(&it);
+    as_comparison_free(&it);
     it = compare(&a, &c);
     assert_int_equal(it->significant_n, 0);
     assert_int_equal(it->note_n, 0);
-    assay_comparison_free(&it);
-    fine(assay_experiment_close(&a.experiment, err));
-    fine(assay_experiment_close(&b.experiment, err));
-    fine(assay_experiment_close(&c.experiment, err));
+    as_comparison_free(&it);
+    fine(as_experiment_close(&a.experiment, err));
+    fine(as_experiment_close(&b.experiment, err));
+    fine(as_experiment_close(&c.experiment, err));
 }
 
 /* ---- Alignment ----------------------------------------------------------------------------- */
@@ -235,7 +234,7 @@ static void add_plain(struct synthetic *s, const char *kind, double wall_s, cons
 
 /* By what the loop and the function 1 of a program and its version are found to be the same. */
 static void expect_aligned(const struct place *place, const struct synthetic_code *code,
-                           enum assay_aligned function, enum assay_aligned loop)
+                           enum as_aligned function, enum as_aligned loop)
 {
     struct synthetic a, b;
     char path[200];
@@ -245,12 +244,12 @@ static void expect_aligned(const struct place *place, const struct synthetic_cod
     synthetic_open(&b, path, 3, code);
     add_plain(&a, "profile", 12, NULL, NULL);
     add_plain(&b, "profile", 12, NULL, NULL);
-    struct assay_comparison *it = compare(&a, &b);
-    const struct assay_compare_row *row = row_of(it, ASSAY_OBJECT_FUNCTION, "kernel_1");
+    struct as_comparison *it = compare(&a, &b);
+    const struct as_compare_row *row = row_of(it, AS_OBJECT_FUNCTION, "kernel_1");
     assert_int_equal(row->aligned_by, function);
-    row = row_of(it, ASSAY_OBJECT_LOOP, "kernel_1");
+    row = row_of(it, AS_OBJECT_LOOP, "kernel_1");
     assert_int_equal(row->aligned_by, loop);
-    if (function != ASSAY_ALIGNED_ALONE) {
+    if (function != AS_ALIGNED_ALONE) {
         assert_int_equal(it->row_n, 6);
         near(row->cell[1].time_s.value, 4, 1e-9);
         near(row->cell[1].difference_pct.value, 0, 1e-9);
@@ -259,59 +258,59 @@ static void expect_aligned(const struct place *place, const struct synthetic_cod
         assert_int_equal(row->cell[1].time_s.origin, 0);
         assert_true(isnan(row->cell[1].p));
     }
-    assay_comparison_free(&it);
-    fine(assay_experiment_close(&a.experiment, err));
-    fine(assay_experiment_close(&b.experiment, err));
+    as_comparison_free(&it);
+    fine(as_experiment_close(&a.experiment, err));
+    fine(as_experiment_close(&b.experiment, err));
 }
 
 static void test_alignment(void **state)
 {
     /* The same; built elsewhere with other addresses. */
-    expect_aligned(*state, &(struct synthetic_code){.changed = -1}, ASSAY_ALIGNED_LINKAGE,
-                   ASSAY_ALIGNED_SOURCE);
+    expect_aligned(*state, &(struct synthetic_code){.changed = -1}, AS_ALIGNED_LINKAGE,
+                   AS_ALIGNED_SOURCE);
     expect_aligned(
         *state, &(struct synthetic_code){.build_id = "2", .address_shift = 0x3333, .changed = -1},
-        ASSAY_ALIGNED_LINKAGE, ASSAY_ALIGNED_SOURCE);
+        AS_ALIGNED_LINKAGE, AS_ALIGNED_SOURCE);
     /* Lines moved by an edit above. */
     expect_aligned(*state, &(struct synthetic_code){.line_shift = 117, .changed = -1},
-                   ASSAY_ALIGNED_LINKAGE, ASSAY_ALIGNED_OFFSET);
+                   AS_ALIGNED_LINKAGE, AS_ALIGNED_OFFSET);
     /* The compiler made a clone of it. */
     expect_aligned(*state, &(struct synthetic_code){.suffix = ".constprop.0", .changed = -1},
-                   ASSAY_ALIGNED_NAME, ASSAY_ALIGNED_SOURCE);
+                   AS_ALIGNED_NAME, AS_ALIGNED_SOURCE);
     expect_aligned(*state, &(struct synthetic_code){.suffix = " [clone .isra.0]", .changed = -1},
-                   ASSAY_ALIGNED_NAME, ASSAY_ALIGNED_SOURCE);
+                   AS_ALIGNED_NAME, AS_ALIGNED_SOURCE);
     /* Renamed, at the same place and moved a little. */
     expect_aligned(*state, &(struct synthetic_code){.prefix = "core_", .changed = -1},
-                   ASSAY_ALIGNED_SOURCE, ASSAY_ALIGNED_SOURCE);
+                   AS_ALIGNED_SOURCE, AS_ALIGNED_SOURCE);
     expect_aligned(*state,
                    &(struct synthetic_code){.prefix = "core_", .line_shift = 3, .changed = -1},
-                   ASSAY_ALIGNED_NEAR, ASSAY_ALIGNED_OFFSET);
+                   AS_ALIGNED_NEAR, AS_ALIGNED_OFFSET);
     /* Without lines, in order. */
-    expect_aligned(*state, &(struct synthetic_code){.file = "", .changed = -1},
-                   ASSAY_ALIGNED_LINKAGE, ASSAY_ALIGNED_ORDER);
+    expect_aligned(*state, &(struct synthetic_code){.file = "", .changed = -1}, AS_ALIGNED_LINKAGE,
+                   AS_ALIGNED_ORDER);
     /* Another program. */
     expect_aligned(
         *state, &(struct synthetic_code){.prefix = "other_", .file = "/src/other.c", .changed = -1},
-        ASSAY_ALIGNED_ALONE, ASSAY_ALIGNED_ALONE);
+        AS_ALIGNED_ALONE, AS_ALIGNED_ALONE);
 }
 
 /* The second version of a loop, `role`, in the function of loop 1: the fourth of the program. */
 static void add_version(struct synthetic *s, const char *role, int64_t first, int64_t last)
 {
-    const struct assay_row_line line[] = {{.source_file_id = 1, .number = first},
-                                          {.source_file_id = 1, .number = last}};
-    struct assay_row_loop loop = {.function_id = s->function[1],
-                                  .address = 0x9000,
-                                  .depth = 1,
-                                  .is_innermost = true,
-                                  .role = role,
-                                  .instruction_n = assay_known(5)};
-    fine(assay_experiment_add_line(s->experiment, &line[0], &loop.first_line_id, err));
-    fine(assay_experiment_add_line(s->experiment, &line[1], &loop.last_line_id, err));
-    fine(assay_experiment_add_loop(s->experiment, &loop, &s->loop[3], err));
-    const struct assay_row_location location = {
+    const struct as_row_line line[] = {{.source_file_id = 1, .number = first},
+                                       {.source_file_id = 1, .number = last}};
+    struct as_row_loop loop = {.function_id = s->function[1],
+                               .address = 0x9000,
+                               .depth = 1,
+                               .is_innermost = true,
+                               .role = role,
+                               .instruction_n = as_known(5)};
+    fine(as_experiment_add_line(s->experiment, &line[0], &loop.first_line_id, err));
+    fine(as_experiment_add_line(s->experiment, &line[1], &loop.last_line_id, err));
+    fine(as_experiment_add_loop(s->experiment, &loop, &s->loop[3], err));
+    const struct as_row_location location = {
         .module_id = 1, .address = 0x9004, .function_id = s->function[1], .loop_id = s->loop[3]};
-    fine(assay_experiment_add_location(s->experiment, &location, &s->location[3], err));
+    fine(as_experiment_add_location(s->experiment, &location, &s->location[3], err));
     s->path[3] = s->path[1];
     s->loop_n = 4;
 }
@@ -342,48 +341,48 @@ static void test_versions(void **state)
         add_version(&b, version[k].role, version[k].first, version[k].last);
         add_four(&b, 500, 1500);
         for (int turn = 0; turn < 2; turn++) {
-            struct assay_comparison *it = turn ? compare(&b, &a) : compare(&a, &b);
-            const struct assay_compare_row *row = row_of(it, ASSAY_OBJECT_LOOP, "kernel_1");
+            struct as_comparison *it = turn ? compare(&b, &a) : compare(&a, &b);
+            const struct as_compare_row *row = row_of(it, AS_OBJECT_LOOP, "kernel_1");
             assert_int_equal(it->row_n, 6); /* no further one is alone */
             near(row->cell[0].time_s.value, 4, 1e-9);
             near(row->cell[1].time_s.value, 4, 1e-9);
-            assert_int_equal(row->aligned_by, ASSAY_ALIGNED_SOURCE);
+            assert_int_equal(row->aligned_by, AS_ALIGNED_SOURCE);
             assert_int_equal(row->cell[turn ? 0 : 1].instruction_n, 9 + 5);
-            assay_comparison_free(&it);
+            as_comparison_free(&it);
         }
-        fine(assay_experiment_close(&a.experiment, err));
-        fine(assay_experiment_close(&b.experiment, err));
+        fine(as_experiment_close(&a.experiment, err));
+        fine(as_experiment_close(&b.experiment, err));
     }
 }
 
 /* The function of loop 1, inlined into the loop of kernel_2 with its loop: a fourth loop. */
 static void add_inlined(struct synthetic *s)
 {
-    struct assay_row_function function = {
+    struct as_row_function function = {
         .module_id = 1, .name = "kernel_1", .linkage_name = "kernel_1", .known_from = "inlined"};
-    struct assay_row_inlining inlining = {.function_id = s->function[2]};
-    struct assay_row_loop loop = {.function_id = s->function[2],
-                                  .parent_id = s->loop[2],
-                                  .address = 0x9000,
-                                  .depth = 2,
-                                  .is_innermost = true,
-                                  .role = "main",
-                                  .instruction_n = assay_known(5)};
-    const struct assay_row_line line[] = {{.source_file_id = 1, .number = 11},
-                                          {.source_file_id = 1, .number = 12},
-                                          {.source_file_id = 1, .number = 15}};
-    fine(assay_experiment_add_line(s->experiment, &line[0], &function.line_id, err));
-    fine(assay_experiment_add_line(s->experiment, &line[1], &loop.first_line_id, err));
-    fine(assay_experiment_add_line(s->experiment, &line[2], &loop.last_line_id, err));
-    fine(assay_experiment_add_function(s->experiment, &function, &inlining.inlined_id, err));
-    fine(assay_experiment_add_inlining(s->experiment, &inlining, &loop.inlining_id, err));
-    fine(assay_experiment_add_loop(s->experiment, &loop, &s->loop[3], err));
-    const struct assay_row_location location = {.module_id = 1,
-                                                .address = 0x9004,
-                                                .function_id = s->function[2],
-                                                .loop_id = s->loop[3],
-                                                .inlining_id = loop.inlining_id};
-    fine(assay_experiment_add_location(s->experiment, &location, &s->location[3], err));
+    struct as_row_inlining inlining = {.function_id = s->function[2]};
+    struct as_row_loop loop = {.function_id = s->function[2],
+                               .parent_id = s->loop[2],
+                               .address = 0x9000,
+                               .depth = 2,
+                               .is_innermost = true,
+                               .role = "main",
+                               .instruction_n = as_known(5)};
+    const struct as_row_line line[] = {{.source_file_id = 1, .number = 11},
+                                       {.source_file_id = 1, .number = 12},
+                                       {.source_file_id = 1, .number = 15}};
+    fine(as_experiment_add_line(s->experiment, &line[0], &function.line_id, err));
+    fine(as_experiment_add_line(s->experiment, &line[1], &loop.first_line_id, err));
+    fine(as_experiment_add_line(s->experiment, &line[2], &loop.last_line_id, err));
+    fine(as_experiment_add_function(s->experiment, &function, &inlining.inlined_id, err));
+    fine(as_experiment_add_inlining(s->experiment, &inlining, &loop.inlining_id, err));
+    fine(as_experiment_add_loop(s->experiment, &loop, &s->loop[3], err));
+    const struct as_row_location location = {.module_id = 1,
+                                             .address = 0x9004,
+                                             .function_id = s->function[2],
+                                             .loop_id = s->loop[3],
+                                             .inlining_id = loop.inlining_id};
+    fine(as_experiment_add_location(s->experiment, &location, &s->location[3], err));
     s->path[3] = s->path[2];
     s->loop_n = 4;
 }
@@ -405,18 +404,18 @@ static void test_inlined(void **state)
             const char *name;
             double time_s;
         } want[] = {{"kernel_0", 2}, {"kernel_1", 4}, {"kernel_2", 6}};
-        struct assay_comparison *it = turn ? compare(&b, &a) : compare(&a, &b);
+        struct as_comparison *it = turn ? compare(&b, &a) : compare(&a, &b);
         assert_int_equal(it->row_n, 6);
         for (int k = 0; k < 6; k++) {
-            const enum assay_object_kind kind = k < 3 ? ASSAY_OBJECT_FUNCTION : ASSAY_OBJECT_LOOP;
-            const struct assay_compare_row *row = row_of(it, kind, want[k % 3].name);
+            const enum as_object_kind kind = k < 3 ? AS_OBJECT_FUNCTION : AS_OBJECT_LOOP;
+            const struct as_compare_row *row = row_of(it, kind, want[k % 3].name);
             near(row->cell[0].time_s.value, want[k % 3].time_s, 1e-9);
             near(row->cell[1].time_s.value, want[k % 3].time_s, 1e-9);
         }
-        assay_comparison_free(&it);
+        as_comparison_free(&it);
     }
-    fine(assay_experiment_close(&a.experiment, err));
-    fine(assay_experiment_close(&b.experiment, err));
+    fine(as_experiment_close(&a.experiment, err));
+    fine(as_experiment_close(&b.experiment, err));
 }
 
 static void test_names(void **state)
@@ -435,27 +434,27 @@ static void test_names(void **state)
 
 static void test_sides(void **state)
 {
-    struct assay_comparison *it;
+    struct as_comparison *it;
     struct synthetic a, b;
     char path[200];
     path_of(*state, "a", path, sizeof path);
     synthetic_open(&a, path, 3, &(struct synthetic_code){.changed = -1});
     path_of(*state, "b", path, sizeof path);
     synthetic_open(&b, path, 3, &(struct synthetic_code){.no_disassembly = true, .changed = -1});
-    struct assay_compare_request side[3] = {{.experiment = a.experiment, .name = "a"},
-                                            {.experiment = b.experiment, .name = "b"},
-                                            {.experiment = a.experiment, .name = "a:9"}};
-    refused(assay_compare_experiments(side, 2, &it, err), NOT_FOUND, "a: has no successful run");
+    struct as_compare_request side[3] = {{.experiment = a.experiment, .name = "a"},
+                                         {.experiment = b.experiment, .name = "b"},
+                                         {.experiment = a.experiment, .name = "a:9"}};
+    refused(as_compare_experiments(side, 2, &it, err), NOT_FOUND, "a: has no successful run");
     assert_null(it);
     add_plain(&a, "profile", 10, NULL, NULL);
     add_plain(&a, "profile", 11, NULL, NULL);
     add_plain(&a, "profile", 13, NULL, NULL);
     add_plain(&b, "profile", 10, "there", "cycles");
-    refused(assay_compare_experiments(side, 1, &it, err), USAGE, "only one experiment");
+    refused(as_compare_experiments(side, 1, &it, err), USAGE, "only one experiment");
     side[2].runs = "9";
-    refused(assay_compare_experiments(side, 3, &it, err), USAGE, "a:9: has no run '9'");
+    refused(as_compare_experiments(side, 3, &it, err), USAGE, "a:9: has no run '9'");
     side[2].runs = "1-2";
-    fine(assay_compare_experiments(side, 3, &it, err));
+    fine(as_compare_experiments(side, 3, &it, err));
     assert_int_equal(it->side[0].repeat_n, 1); /* the last */
     near(it->side[0].wall_s.value, 13, 1e-9);
     assert_true(isinf(it->side[0].wall_s.high));
@@ -463,27 +462,27 @@ static void test_sides(void **state)
     near(it->side[2].wall_s.value, 10.5, 1e-9);
     assert_false(it->side[1].is_faster); /* 10 to 13, but of one run each */
     /* One run each: intervals of the samples. */
-    const struct assay_compare_row *row = row_of(it, ASSAY_OBJECT_LOOP, "kernel_0");
+    const struct as_compare_row *row = row_of(it, AS_OBJECT_LOOP, "kernel_0");
     const double half = 1.96 * sqrt(2 * (5.0 / 6) / 1000);
     near(row->cell[1].difference_pct.high, 100 * (exp(half) - 1), 1e-2);
-    assert_int_equal(row->cell[1].code, ASSAY_CODE_UNKNOWN);
-    assert_int_equal(row->cell[2].code, ASSAY_CODE_SAME);
+    assert_int_equal(row->cell[1].code, AS_CODE_UNKNOWN);
+    assert_int_equal(row->cell[2].code, AS_CODE_SAME);
     /* Another host, another event, one run. */
     assert_int_equal(it->note_n, 3);
     assert_true(has(it->note[0], "a ran on here, b on there"));
     assert_true(has(it->note[1], "sampled by cpu-clock, b by cycles"));
-    assay_comparison_free(&it);
+    as_comparison_free(&it);
     side[2].runs = "plain";
-    fine(assay_compare_experiments(side, 3, &it, err));
+    fine(as_compare_experiments(side, 3, &it, err));
     assert_int_equal(it->side[2].repeat_n, 3);
     assert_true(has(it->note[2], "Wall times of a:9 vary by 13 %"));
-    assay_comparison_free(&it);
+    as_comparison_free(&it);
     add_plain(&a, "repeat", 10, NULL, NULL);
-    fine(assay_compare_experiments(side, 2, &it, err));
+    fine(as_compare_experiments(side, 2, &it, err));
     near(it->side[0].wall_s.value, 10, 1e-9);
-    assay_comparison_free(&it);
-    fine(assay_experiment_close(&a.experiment, err));
-    fine(assay_experiment_close(&b.experiment, err));
+    as_comparison_free(&it);
+    fine(as_experiment_close(&a.experiment, err));
+    fine(as_experiment_close(&b.experiment, err));
 }
 
 /* ---- Memory -------------------------------------------------------------------------------- */
@@ -492,7 +491,7 @@ static void test_sides(void **state)
 static void test_no_memory(void **state)
 {
     const int64_t n[] = {100, 200, 300};
-    const struct assay_scale_setting setting = {.nodes = 1, .processes = 1, .threads = 1};
+    const struct as_scale_setting setting = {.nodes = 1, .processes = 1, .threads = 1};
     const struct place *place = *state;
     struct synthetic s;
     synthetic_open(&s, place->exp, 3, &(struct synthetic_code){.changed = -1});
@@ -503,31 +502,31 @@ static void test_no_memory(void **state)
                                                   .thread_n = 1,
                                                   .sample_n = n,
                                                   .setting = i % 2 ? &setting : NULL});
-    const struct assay_compare_request side[] = {{.experiment = s.experiment, .name = "a"},
-                                                 {.experiment = s.experiment, .name = "b"}};
+    const struct as_compare_request side[] = {{.experiment = s.experiment, .name = "a"},
+                                              {.experiment = s.experiment, .name = "b"}};
     for (int what = 0; what < 3; what++) {
-        int rc = ASSAY_ERR_NOMEM;
-        for (int64_t after = 0; rc == ASSAY_ERR_NOMEM; after++) {
-            struct assay_error err = {0};
-            struct assay_scalability *scalability = NULL;
-            struct assay_stability *stability = NULL;
-            struct assay_comparison *comparison = NULL;
+        int rc = AS_ERR_NOMEM;
+        for (int64_t after = 0; rc == AS_ERR_NOMEM; after++) {
+            struct as_error err = {0};
+            struct as_scalability *scalability = NULL;
+            struct as_stability *stability = NULL;
+            struct as_comparison *comparison = NULL;
             assert_true(after < 10000);
             as_alloc_fail_after(after);
-            rc = what == 0   ? assay_compare_scalability(s.experiment, NULL, &scalability, &err)
-                 : what == 1 ? assay_compare_stability(s.experiment, &stability, &err)
-                             : assay_compare_experiments(side, 2, &comparison, &err);
+            rc = what == 0   ? as_compare_scalability(s.experiment, NULL, &scalability, &err)
+                 : what == 1 ? as_compare_stability(s.experiment, &stability, &err)
+                             : as_compare_experiments(side, 2, &comparison, &err);
             as_alloc_fail_after(-1);
             assert_int_equal(rc < 0, !scalability && !stability && !comparison);
             if (rc < 0)
                 assert_true(err.text[0]);
-            assay_scalability_free(&scalability);
-            assay_stability_free(&stability);
-            assay_comparison_free(&comparison);
+            as_scalability_free(&scalability);
+            as_stability_free(&stability);
+            as_comparison_free(&comparison);
         }
         assert_int_equal(rc, 0);
     }
-    fine(assay_experiment_close(&s.experiment, err));
+    fine(as_experiment_close(&s.experiment, err));
 }
 
 int main(void)

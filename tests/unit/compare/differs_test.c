@@ -65,53 +65,53 @@ static void test_flags(void **state)
 /* A side's version of loop 1. */
 struct version {
     const char *compiler, *compiler_version, *flags;
-    struct assay_quantity packed; /* origin 0: not known */
-    struct assay_quantity paths;
-    struct assay_quantity options; /* rates flags: is never told */
-    bool in_set;                   /* the values are in a set of metrics */
-    bool tail;                     /* the loop has a further version without samples */
-    int changed;                   /* as in synthetic_code */
+    struct as_bounded_value packed; /* origin 0: not known */
+    struct as_bounded_value paths;
+    struct as_bounded_value options; /* rates flags: is never told */
+    bool in_set;                     /* the values are in a set of metrics */
+    bool tail;                       /* the loop has a further version without samples */
+    int changed;                     /* as in synthetic_code */
 };
 
-static const struct assay_metric metrics[] = {
+static const struct as_metric metrics[] = {
     {"fp_packed_pct", "%", "x", "counted", .title = "Packed arithmetic", .topic = "vector"},
     {"flow_paths", "1", "x", "counted", .better = 2, .title = "Paths", .topic = "flow"},
     {"rating_pct", "%", "x", "counted", .title = "Rating", .topic = "options"}};
 
 static void add_values(struct synthetic *s, const struct version *it)
 {
-    const struct assay_subject of = {.kind = ASSAY_OBJECT_LOOP, .object_id = s->loop[1]};
-    const struct assay_quantity value[] = {it->packed, it->paths, it->options};
-    struct assay_set_metric column[3];
-    struct assay_metric_set *set;
+    const struct as_subject of = {.kind = AS_OBJECT_LOOP, .object_id = s->loop[1]};
+    const struct as_bounded_value value[] = {it->packed, it->paths, it->options};
+    struct as_set_metric column[3];
+    struct as_metric_set *set;
     int64_t id;
     for (size_t i = 0; i < 3; i++) {
-        column[i] = (struct assay_set_metric){metrics[i], (enum assay_origin)value[i].origin, 3,
-                                              value[i].low < value[i].high};
+        column[i] = (struct as_set_metric){metrics[i], (enum as_origin)value[i].origin, 3,
+                                           value[i].low < value[i].high};
         if (it->in_set || !value[i].origin)
             continue;
-        fine(assay_experiment_metric(s->experiment, &metrics[i], &id, err));
-        fine(assay_experiment_value(s->experiment, id, &of, value[i], err));
+        fine(as_experiment_metric(s->experiment, &metrics[i], &id, err));
+        fine(as_experiment_value(s->experiment, id, &of, value[i], err));
     }
     if (!it->in_set)
         return;
-    fine(assay_metric_set_open(s->experiment, "code", of.kind, "test", column, 3, &set, err));
-    fine(assay_metric_set_add(set, &of, 1, value, err));
-    assay_metric_set_close(&set);
+    fine(as_metric_set_open(s->experiment, "code", of.kind, "test", column, 3, &set, err));
+    fine(as_metric_set_add(set, &of, 1, value, err));
+    as_metric_set_close(&set);
 }
 
 static void add_unit(struct synthetic *s, const struct version *it)
 {
-    const struct assay_row_unit unit = {.module_id = 1,
-                                        .name = "program.c",
-                                        .compiler = it->compiler,
-                                        .compiler_version = it->compiler_version,
-                                        .flags = it->flags};
-    struct assay_row_function row = {
-        .module_id = 1, .name = "kernel_1", .address = assay_known(0x1000 + 64)};
+    const struct as_row_unit unit = {.module_id = 1,
+                                     .name = "program.c",
+                                     .compiler = it->compiler,
+                                     .compiler_version = it->compiler_version,
+                                     .flags = it->flags};
+    struct as_row_function row = {
+        .module_id = 1, .name = "kernel_1", .address = as_known(0x1000 + 64)};
     int64_t id;
-    fine(assay_experiment_add_unit(s->experiment, &unit, &row.unit_id, err));
-    fine(assay_experiment_add_function(s->experiment, &row, &id, err));
+    fine(as_experiment_add_unit(s->experiment, &unit, &row.unit_id, err));
+    fine(as_experiment_add_function(s->experiment, &row, &id, err));
     assert_int_equal(id, s->function[1]);
 }
 
@@ -121,36 +121,36 @@ static void open_version(const struct place *place, struct synthetic *s, const c
     char path[200];
     path_of(place, name, path, sizeof path);
     synthetic_open(s, path, 3, &(struct synthetic_code){.changed = it->changed});
-    fine(assay_experiment_begin(s->experiment, err));
+    fine(as_experiment_begin(s->experiment, err));
     if (it->compiler)
         add_unit(s, it);
     if (it->tail)
-        fine(assay_experiment_add_loop(s->experiment,
-                                       &(struct assay_row_loop){.function_id = s->function[1],
-                                                                .source_loop_id = s->loop[1],
-                                                                .address = 0x9000,
-                                                                .depth = 1,
-                                                                .role = "tail"},
-                                       NULL, err));
+        fine(as_experiment_add_loop(s->experiment,
+                                    &(struct as_row_loop){.function_id = s->function[1],
+                                                          .source_loop_id = s->loop[1],
+                                                          .address = 0x9000,
+                                                          .depth = 1,
+                                                          .role = "tail"},
+                                    NULL, err));
     add_values(s, it);
-    fine(assay_experiment_commit(s->experiment, err));
+    fine(as_experiment_commit(s->experiment, err));
     synthetic_add(s, &(struct synthetic_run){
                          .kind = "profile", .wall_s = 12, .thread_n = 1, .sample_n = samples});
 }
 
-static struct assay_comparison *compare(const struct synthetic *a, const struct synthetic *b)
+static struct as_comparison *compare(const struct synthetic *a, const struct synthetic *b)
 {
-    struct assay_comparison *it = NULL;
-    const struct assay_compare_request side[] = {{.experiment = a->experiment, .name = "a"},
-                                                 {.experiment = b->experiment, .name = "b"}};
-    fine(assay_compare_experiments(side, 2, &it, err));
+    struct as_comparison *it = NULL;
+    const struct as_compare_request side[] = {{.experiment = a->experiment, .name = "a"},
+                                              {.experiment = b->experiment, .name = "b"}};
+    fine(as_compare_experiments(side, 2, &it, err));
     return it;
 }
 
-static const struct assay_compare_row *loop_1(const struct assay_comparison *it)
+static const struct as_compare_row *loop_1(const struct as_comparison *it)
 {
     for (size_t i = 0; i < it->row_n; i++)
-        if (it->row[i].object.kind == ASSAY_OBJECT_LOOP && is(it->row[i].object.name, "kernel_1"))
+        if (it->row[i].object.kind == AS_OBJECT_LOOP && is(it->row[i].object.name, "kernel_1"))
             return &it->row[i];
     fail_msg("no row of the loop");
     return NULL;
@@ -165,8 +165,8 @@ static void expect(const struct place *place, const struct version *one, const s
     struct as_str text = {0};
     open_version(place, &a, "a", one);
     open_version(place, &b, "b", two);
-    struct assay_comparison *it = compare(&a, &b);
-    const struct assay_compare_row *row = loop_1(it);
+    struct as_comparison *it = compare(&a, &b);
+    const struct as_compare_row *row = loop_1(it);
     for (size_t i = 0; i < row->cell[1].differs_n; i++)
         as_str_appendf(&text, "%s%s", i ? "; " : "", row->cell[1].differs[i]);
     assert_string_equal(as_str_z(&text), want);
@@ -175,24 +175,28 @@ static void expect(const struct place *place, const struct version *one, const s
         if (!is(it->row[i].object.name, "kernel_1"))
             assert_int_equal(it->row[i].cell[1].differs_n + it->row[i].fact_n, 0);
     as_str_fini(&text);
-    assay_comparison_free(&it);
-    fine(assay_experiment_close(&a.experiment, err));
-    fine(assay_experiment_close(&b.experiment, err));
+    as_comparison_free(&it);
+    fine(as_experiment_close(&a.experiment, err));
+    fine(as_experiment_close(&b.experiment, err));
 }
 
 static void test_code(void **state)
 {
-    const struct version scalar = {
-        "gcc",        "12.2.0", "-O2", assay_exact(0, 1), assay_exact(1, 1), assay_exact(50, 1),
-        .changed = -1};
+    const struct version scalar = {"gcc",
+                                   "12.2.0",
+                                   "-O2",
+                                   as_value_exact(0, 1),
+                                   as_value_exact(1, 1),
+                                   as_value_exact(50, 1),
+                                   .changed = -1};
     struct version other = scalar;
     expect(*state, &scalar, &other, "");
     other = (struct version){"gcc",
                              "12.2.0",
                              "-O3 -ffast-math",
-                             assay_exact(96, 1),
-                             assay_exact(4, 1),
-                             assay_exact(90, 1),
+                             as_value_exact(96, 1),
+                             as_value_exact(4, 1),
+                             as_value_exact(90, 1),
                              .changed = 1};
     expect(*state, &scalar, &other,
            "-O2 -> -O3; packed arithmetic 0 -> 96 %; paths 1 -> 4; 9 other instructions; "
@@ -213,27 +217,27 @@ static void test_code(void **state)
 
 static void test_intervals(void **state)
 {
-    struct version a = {.packed = assay_derived(50, 12.5, 100, 1), .changed = -1}, b = a;
-    b.packed = assay_derived(80, 60, 100, 1); /* a bound does not count as a value */
+    struct version a = {.packed = as_value_derived(50, 12.5, 100, 1), .changed = -1}, b = a;
+    b.packed = as_value_derived(80, 60, 100, 1); /* a bound does not count as a value */
     expect(*state, &a, &b, "");
-    a.packed = assay_measured(20, 18, 22, 100);
-    b.packed = assay_measured(23, 21, 25, 100);
+    a.packed = as_value_measured(20, 18, 22, 100);
+    b.packed = as_value_measured(23, 21, 25, 100);
     expect(*state, &a, &b, "");
-    b.packed = assay_measured(25.26, 23, 27, 100);
+    b.packed = as_value_measured(25.26, 23, 27, 100);
     expect(*state, &a, &b, "packed arithmetic 20 -> 25.3 %");
-    a.packed = assay_exact(20, 100);
-    b.packed = assay_exact(20.00001, 100); /* too close to differ */
+    a.packed = as_value_exact(20, 100);
+    b.packed = as_value_exact(20.00001, 100); /* too close to differ */
     expect(*state, &a, &b, "");
 }
 
 /* A measured and a modelled value do not differ; two modelled values do. */
 static void test_origins(void **state)
 {
-    struct version a = {.packed = assay_measured(20, 20, 20, 100), .changed = -1}, b = a;
-    b.packed = assay_modelled(90, 90, 90);
+    struct version a = {.packed = as_value_measured(20, 20, 20, 100), .changed = -1}, b = a;
+    b.packed = as_value_modelled(90, 90, 90);
     expect(*state, &a, &b, "");
     expect(*state, &b, &a, "");
-    a.packed = assay_modelled(20, 20, 20);
+    a.packed = as_value_modelled(20, 20, 20);
     expect(*state, &a, &b, "packed arithmetic 20 -> 90 %");
 }
 
@@ -241,13 +245,13 @@ static void test_origins(void **state)
 static void test_facts_of_rows(void **state)
 {
     const struct version
-        one = {.compiler = "gcc", .flags = "-O2", .packed = assay_exact(0, 1), .changed = -1},
-        two = {.compiler = "gcc", .flags = "-O3", .packed = assay_exact(96.4, 1), .changed = -1};
+        one = {.compiler = "gcc", .flags = "-O2", .packed = as_value_exact(0, 1), .changed = -1},
+        two = {.compiler = "gcc", .flags = "-O3", .packed = as_value_exact(96.4, 1), .changed = -1};
     struct synthetic a, b;
     open_version(*state, &a, "a", &one);
     open_version(*state, &b, "b", &two);
-    struct assay_comparison *it = compare(&a, &b);
-    const struct assay_compare_row *row = loop_1(it);
+    struct as_comparison *it = compare(&a, &b);
+    const struct as_compare_row *row = loop_1(it);
     assert_int_equal(row->fact_n, 2);
     assert_string_equal(row->fact[0].name, "flags");
     assert_string_equal(row->fact[0].text[0], "-O2");
@@ -257,28 +261,28 @@ static void test_facts_of_rows(void **state)
     assert_string_equal(row->fact[1].unit, "%");
     assert_string_equal(row->fact[1].text[1], "96.4");
     assert_true(row->fact[1].value[0].value == 0 && row->fact[1].value[1].value == 96.4);
-    assert_int_equal(row->cell[1].code, ASSAY_CODE_SAME);
-    assay_comparison_free(&it);
-    fine(assay_experiment_close(&a.experiment, err));
-    fine(assay_experiment_close(&b.experiment, err));
+    assert_int_equal(row->cell[1].code, AS_CODE_SAME);
+    as_comparison_free(&it);
+    fine(as_experiment_close(&a.experiment, err));
+    fine(as_experiment_close(&b.experiment, err));
 }
 
 /* A library function that the function of loop 1 calls from the loop, `n` samples of it. */
 static void add_call(struct synthetic *s, int64_t n)
 {
-    const struct assay_row_category mpi = {.name = "mpi", .title = "MPI"};
-    const struct assay_row_function function = {
-        .module_id = 1, .name = "send", .address = assay_known(0x8000)};
-    struct assay_row_callpath path = {
+    const struct as_row_category mpi = {.name = "mpi", .title = "MPI"};
+    const struct as_row_function function = {
+        .module_id = 1, .name = "send", .address = as_known(0x8000)};
+    struct as_row_callpath path = {
         .parent_id = s->path[1], .call_location_id = s->location[1], .depth = 2};
-    fine(assay_experiment_begin(s->experiment, err));
-    fine(assay_experiment_add_category(s->experiment, &mpi, &path.category_id, err));
-    fine(assay_experiment_add_function(s->experiment, &function, &path.function_id, err));
-    fine(assay_experiment_add_callpath(s->experiment, &path, &s->path[3], err));
-    const struct assay_row_location location = {
+    fine(as_experiment_begin(s->experiment, err));
+    fine(as_experiment_add_category(s->experiment, &mpi, &path.category_id, err));
+    fine(as_experiment_add_function(s->experiment, &function, &path.function_id, err));
+    fine(as_experiment_add_callpath(s->experiment, &path, &s->path[3], err));
+    const struct as_row_location location = {
         .module_id = 1, .address = 0x8004, .function_id = path.function_id};
-    fine(assay_experiment_add_location(s->experiment, &location, &s->location[3], err));
-    fine(assay_experiment_commit(s->experiment, err));
+    fine(as_experiment_add_location(s->experiment, &location, &s->location[3], err));
+    fine(as_experiment_commit(s->experiment, err));
     s->loop_n = 4;
     const int64_t all[] = {1000, 2000, 3000, n};
     synthetic_add(
@@ -299,14 +303,14 @@ static void test_calls(void **state)
             open_version(*state, &s[k], k ? "b" : "a", &(struct version){.changed = -1});
             add_call(&s[k], it[i].n[k]);
         }
-        struct assay_comparison *result = compare(&s[0], &s[1]);
-        const struct assay_compare_row *row = loop_1(result);
+        struct as_comparison *result = compare(&s[0], &s[1]);
+        const struct as_compare_row *row = loop_1(result);
         assert_int_equal(row->cell[1].differs_n, it[i].text != NULL);
         if (it[i].text)
             assert_string_equal(row->cell[1].differs[0], it[i].text);
-        assay_comparison_free(&result);
-        fine(assay_experiment_close(&s[0].experiment, err));
-        fine(assay_experiment_close(&s[1].experiment, err));
+        as_comparison_free(&result);
+        fine(as_experiment_close(&s[0].experiment, err));
+        fine(as_experiment_close(&s[1].experiment, err));
     }
 }
 
@@ -314,18 +318,18 @@ static void test_calls(void **state)
 
 static void set_variable(struct synthetic *s, int64_t run, const char *name, const char *value)
 {
-    const struct assay_row_run_environment row = {.run_id = run, .name = name, .value = value};
-    fine(assay_experiment_begin(s->experiment, err));
-    fine(assay_experiment_add_run_environment(s->experiment, &row, err));
-    fine(assay_experiment_commit(s->experiment, err));
+    const struct as_row_run_environment row = {.run_id = run, .name = name, .value = value};
+    fine(as_experiment_begin(s->experiment, err));
+    fine(as_experiment_add_run_environment(s->experiment, &row, err));
+    fine(as_experiment_commit(s->experiment, err));
 }
 
 static void set_fact(struct synthetic *s, const char *name, const char *value)
 {
-    const struct assay_row_host_fact row = {.host_id = 1, .name = name, .value = value};
-    fine(assay_experiment_begin(s->experiment, err));
-    fine(assay_experiment_add_host_fact(s->experiment, &row, err));
-    fine(assay_experiment_commit(s->experiment, err));
+    const struct as_row_host_fact row = {.host_id = 1, .name = name, .value = value};
+    fine(as_experiment_begin(s->experiment, err));
+    fine(as_experiment_add_host_fact(s->experiment, &row, err));
+    fine(as_experiment_commit(s->experiment, err));
 }
 
 static void open_runs(const struct place *place, struct synthetic *s, const char *name,
@@ -343,14 +347,14 @@ static void open_runs(const struct place *place, struct synthetic *s, const char
 static void expect_facts(const struct synthetic *a, const struct synthetic *b, const char *want)
 {
     struct as_str text = {0};
-    struct assay_comparison *it = compare(a, b);
+    struct as_comparison *it = compare(a, b);
     for (size_t i = 0; i < it->fact_n; i++)
         as_str_appendf(&text, "%s %s: %s | %s\n", it->fact[i].topic, it->fact[i].name,
                        it->fact[i].text[0] ? it->fact[i].text[0] : "-",
                        it->fact[i].text[1] ? it->fact[i].text[1] : "-");
     assert_string_equal(as_str_z(&text), want);
     as_str_fini(&text);
-    assay_comparison_free(&it);
+    as_comparison_free(&it);
 }
 
 static void test_around(void **state)
@@ -382,8 +386,8 @@ static void test_around(void **state)
     expect_facts(&a, &b,
                  "environment OMP_NUM_THREADS: 2 | varies\n"
                  "environment OMP_PROC_BIND: true | varies\n");
-    fine(assay_experiment_close(&a.experiment, err));
-    fine(assay_experiment_close(&b.experiment, err));
+    fine(as_experiment_close(&a.experiment, err));
+    fine(as_experiment_close(&b.experiment, err));
 }
 
 /* External load: shown if the host was too busy on one side only. 64 CPUs, 12 s. */
@@ -408,7 +412,7 @@ static void test_load(void **state)
         }
         expect_facts(&s[0], &s[1], it[i].want);
         for (size_t k = 0; k < 2; k++)
-            fine(assay_experiment_close(&s[k].experiment, err));
+            fine(as_experiment_close(&s[k].experiment, err));
     }
 }
 
@@ -416,25 +420,25 @@ static void test_load(void **state)
 static void open_library(const struct place *place, struct synthetic *s, const char *side,
                          const char *name, const char *build_id, int64_t n)
 {
-    const struct assay_row_module library = {
+    const struct as_row_module library = {
         .path = "/lib/x", .name = name, .build_id = build_id, .kind = "shared"};
     const int64_t all[] = {1000, 2000, 3000, n};
     char path[200];
     int64_t module, function;
     path_of(place, side, path, sizeof path);
     synthetic_open(s, path, 3, &(struct synthetic_code){.changed = -1});
-    fine(assay_experiment_begin(s->experiment, err));
-    fine(assay_experiment_add_module(s->experiment, &library, &module, err));
-    const struct assay_row_function row = {
-        .module_id = module, .name = "dgemm", .address = assay_known(16)};
-    fine(assay_experiment_add_function(s->experiment, &row, &function, err));
-    const struct assay_row_callpath at = {
+    fine(as_experiment_begin(s->experiment, err));
+    fine(as_experiment_add_module(s->experiment, &library, &module, err));
+    const struct as_row_function row = {
+        .module_id = module, .name = "dgemm", .address = as_known(16)};
+    fine(as_experiment_add_function(s->experiment, &row, &function, err));
+    const struct as_row_callpath at = {
         .function_id = function, .category_id = s->category, .depth = 1};
-    fine(assay_experiment_add_callpath(s->experiment, &at, &s->path[3], err));
-    const struct assay_row_location location = {
+    fine(as_experiment_add_callpath(s->experiment, &at, &s->path[3], err));
+    const struct as_row_location location = {
         .module_id = module, .address = 20, .function_id = function};
-    fine(assay_experiment_add_location(s->experiment, &location, &s->location[3], err));
-    fine(assay_experiment_commit(s->experiment, err));
+    fine(as_experiment_add_location(s->experiment, &location, &s->location[3], err));
+    fine(as_experiment_commit(s->experiment, err));
     s->loop_n = 4;
     synthetic_add(s, &(struct synthetic_run){
                          .kind = "profile", .wall_s = 12, .thread_n = 1, .sample_n = all});
@@ -468,8 +472,8 @@ static void test_libraries(void **state)
         open_library(*state, &a, "a", it[i].name[0], it[i].build_id[0], it[i].n);
         open_library(*state, &b, "b", it[i].name[1], it[i].build_id[1], it[i].n);
         expect_facts(&a, &b, it[i].want);
-        fine(assay_experiment_close(&a.experiment, err));
-        fine(assay_experiment_close(&b.experiment, err));
+        fine(as_experiment_close(&a.experiment, err));
+        fine(as_experiment_close(&b.experiment, err));
     }
 }
 

@@ -26,26 +26,25 @@ static void open_side(const struct place *place, struct synthetic *s, const char
     char path[200];
     snprintf(path, sizeof path, "%s/%s.assay", place->dir, name);
     synthetic_open(s, path, 3, &(struct synthetic_code){.changed = -1});
-    const struct assay_subject of = {.kind = ASSAY_OBJECT_LOOP, .object_id = s->loop[1]};
+    const struct as_subject of = {.kind = AS_OBJECT_LOOP, .object_id = s->loop[1]};
     const double *const number = (const double *)code;
-    struct assay_set_metric column[METRICS];
-    struct assay_quantity value[METRICS];
-    struct assay_metric_set *set;
+    struct as_set_metric column[METRICS];
+    struct as_bounded_value value[METRICS];
+    struct as_metric_set *set;
     if (code) {
         for (size_t i = 0; i < METRICS; i++) {
             column[i] =
-                (struct assay_set_metric){.metric = {metric_name[i], "cy", "x", "counted",
-                                                     .title = metric_name[i] + 4, .topic = "cqa"},
-                                          .origin = ASSAY_ORIGIN_MODELLED,
-                                          .digits = 3};
-            value[i] = assay_modelled(number[i], number[i], number[i]);
+                (struct as_set_metric){.metric = {metric_name[i], "cy", "x", "counted",
+                                                  .title = metric_name[i] + 4, .topic = "cqa"},
+                                       .origin = AS_ORIGIN_MODELLED,
+                                       .digits = 3};
+            value[i] = as_value_modelled(number[i], number[i], number[i]);
         }
-        fine(assay_experiment_begin(s->experiment, err));
-        fine(assay_metric_set_open(s->experiment, "cqa", of.kind, "test", column, METRICS, &set,
-                                   err));
-        fine(assay_metric_set_add(set, &of, 1, value, err));
-        assay_metric_set_close(&set);
-        fine(assay_experiment_commit(s->experiment, err));
+        fine(as_experiment_begin(s->experiment, err));
+        fine(as_metric_set_open(s->experiment, "cqa", of.kind, "test", column, METRICS, &set, err));
+        fine(as_metric_set_add(set, &of, 1, value, err));
+        as_metric_set_close(&set);
+        fine(as_experiment_commit(s->experiment, err));
     }
     synthetic_add(s, &(struct synthetic_run){
                          .kind = "profile", .wall_s = 12, .thread_n = 1, .sample_n = samples});
@@ -58,14 +57,14 @@ static void expect(const struct place *place, const struct code *one, const stru
 {
     struct synthetic s[2];
     struct as_str text = {0};
-    struct assay_comparison *it = NULL;
+    struct as_comparison *it = NULL;
     open_side(place, &s[0], "a", one);
     open_side(place, &s[1], "b", two);
-    const struct assay_compare_request side[] = {{.experiment = s[0].experiment, .name = "a"},
-                                                 {.experiment = s[1].experiment, .name = "b"}};
-    fine(assay_compare_experiments(side, 2, &it, err));
+    const struct as_compare_request side[] = {{.experiment = s[0].experiment, .name = "a"},
+                                              {.experiment = s[1].experiment, .name = "b"}};
+    fine(as_compare_experiments(side, 2, &it, err));
     for (size_t i = 0; i < it->row_n; i++) {
-        const struct assay_compare_row *row = &it->row[i];
+        const struct as_compare_row *row = &it->row[i];
         for (size_t k = 0; k < row->cqa_n; k++)
             as_str_appendf(&text, "%s %s | %s\n", row->cqa[k].name,
                            row->cqa[k].text[0] ? row->cqa[k].text[0] : "-",
@@ -73,15 +72,15 @@ static void expect(const struct place *place, const struct code *one, const stru
         for (size_t k = 0; k < row->cell[1].differs_n; k++)
             as_str_appendf(&text, "%s\n", row->cell[1].differs[k]);
         if (row->cqa_n) {
-            assert_int_equal(row->object.kind, ASSAY_OBJECT_LOOP);
+            assert_int_equal(row->object.kind, AS_OBJECT_LOOP);
             assert_string_equal(row->object.name, "kernel_1");
         }
     }
     assert_string_equal(as_str_z(&text), want);
     as_str_fini(&text);
-    assay_comparison_free(&it);
-    fine(assay_experiment_close(&s[0].experiment, err));
-    fine(assay_experiment_close(&s[1].experiment, err));
+    as_comparison_free(&it);
+    fine(as_experiment_close(&s[0].experiment, err));
+    fine(as_experiment_close(&s[1].experiment, err));
 }
 
 static const struct code scalar = {2, 2, 4, 0, 12.5, 1, 0.5, 2, 0, 1};

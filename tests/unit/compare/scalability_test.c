@@ -16,7 +16,7 @@ static void add_scale(struct synthetic *s, int64_t processes, int64_t threads, d
                       const int64_t *sample_n, size_t thread_n, bool weak)
 {
     char label[64];
-    const struct assay_scale_setting setting = {
+    const struct as_scale_setting setting = {
         .nodes = 1, .processes = processes, .threads = threads, .weak = weak};
     snprintf(label, sizeof label, "%dx%d", (int)processes, (int)threads);
     synthetic_add(s, &(struct synthetic_run){.kind = "scale",
@@ -28,8 +28,8 @@ static void add_scale(struct synthetic *s, int64_t processes, int64_t threads, d
                                              .cpu_n = 2});
 }
 
-static const struct assay_scale_row *row_of(const struct assay_scalability *it,
-                                            enum assay_object_kind kind, const char *name)
+static const struct as_scale_row *row_of(const struct as_scalability *it, enum as_object_kind kind,
+                                         const char *name)
 {
     for (size_t i = 0; i < it->row_n; i++)
         if (it->row[i].object.kind == kind && strcmp(it->row[i].object.name, name) == 0)
@@ -55,11 +55,11 @@ static void fill_strong(struct synthetic *s)
 static void test_strong(void **state)
 {
     const struct place *place = *state;
-    struct assay_scalability *it;
+    struct as_scalability *it;
     struct synthetic s;
     synthetic_open(&s, place->exp, 3, &(struct synthetic_code){.changed = -1});
     fill_strong(&s);
-    fine(assay_compare_scalability(s.experiment, NULL, &it, err));
+    fine(as_compare_scalability(s.experiment, NULL, &it, err));
     assert_non_null(it);
     assert_int_equal(it->point_n, 3);
     assert_int_equal(it->reference, 0);
@@ -74,69 +74,69 @@ static void test_strong(void **state)
     assert_false(it->point[1].oversubscribed);
     assert_true(it->point[2].oversubscribed); /* four threads, two CPUs */
     /* The loops. */
-    const struct assay_scale_row *shared = row_of(it, ASSAY_OBJECT_LOOP, "kernel_0");
+    const struct as_scale_row *shared = row_of(it, AS_OBJECT_LOOP, "kernel_0");
     near(shared->time_s[0].value, 8, 1e-9);
     near(shared->thread_s[2].value, 2, 1e-9);
     near(shared->efficiency[2].value, 1, 1e-9);
     near(shared->cpu_efficiency[2].value, 1, 1e-9);
     near(shared->speedup[2].value, 4, 1e-9);
     assert_true(shared->efficiency[2].low < 0.97 && shared->efficiency[2].low > 0.85);
-    const struct assay_scale_row *serial = row_of(it, ASSAY_OBJECT_FUNCTION, "kernel_1");
+    const struct as_scale_row *serial = row_of(it, AS_OBJECT_FUNCTION, "kernel_1");
     near(serial->efficiency[2].value, 0.25, 1e-9);
     near(serial->cpu_efficiency[2].value, 1, 1e-9);
-    const struct assay_scale_row *again = row_of(it, ASSAY_OBJECT_LOOP, "kernel_2");
+    const struct as_scale_row *again = row_of(it, AS_OBJECT_LOOP, "kernel_2");
     near(again->efficiency[2].value, 0.25, 1e-9);
     near(again->cpu_efficiency[2].value, 0.25, 1e-9);
     /* The category is the sum: thread 0 has 2500 of 5500 samples left. */
-    const struct assay_scale_row *all = row_of(it, ASSAY_OBJECT_CATEGORY, "Application");
+    const struct as_scale_row *all = row_of(it, AS_OBJECT_CATEGORY, "Application");
     near(all->efficiency[2].value, 5500.0 / 2500 / 4, 1e-9);
-    assert_int_equal(it->row[0].object.kind, ASSAY_OBJECT_CATEGORY);
-    assert_string_equal(row_of(it, ASSAY_OBJECT_LOOP, "kernel_1")->object.where, "program.c:12-15");
-    assay_scalability_free(&it);
+    assert_int_equal(it->row[0].object.kind, AS_OBJECT_CATEGORY);
+    assert_string_equal(row_of(it, AS_OBJECT_LOOP, "kernel_1")->object.where, "program.c:12-15");
+    as_scalability_free(&it);
     assert_null(it);
-    fine(assay_experiment_close(&s.experiment, err));
+    fine(as_experiment_close(&s.experiment, err));
 }
 
 static void test_reference(void **state)
 {
     const struct place *place = *state;
-    struct assay_scale_setting wanted = {.processes = 1, .threads = 2};
-    struct assay_scalability *it;
+    struct as_scale_setting wanted = {.processes = 1, .threads = 2};
+    struct as_scalability *it;
     struct synthetic s;
     synthetic_open(&s, place->exp, 3, &(struct synthetic_code){.changed = -1});
-    fine(assay_compare_scalability(s.experiment, NULL, &it, err));
+    fine(as_compare_scalability(s.experiment, NULL, &it, err));
     assert_null(it); /* no such runs, no error */
     fill_strong(&s);
-    fine(assay_compare_scalability(s.experiment, &wanted, &it, err));
+    fine(as_compare_scalability(s.experiment, &wanted, &it, err));
     assert_int_equal(it->reference, 1);
     near(it->point[0].efficiency.value, 7.0 / 11 * 2, 1e-12);
     near(it->point[2].efficiency.value, 7.0 / 5 / 2, 1e-12);
-    assay_scalability_free(&it);
+    as_scalability_free(&it);
     wanted.threads = 8;
-    refused(assay_compare_scalability(s.experiment, &wanted, &it, err), USAGE,
+    refused(as_compare_scalability(s.experiment, &wanted, &it, err), USAGE,
             "no run has 1 processes and 8 threads");
     assert_null(it);
-    fine(assay_experiment_close(&s.experiment, err));
+    fine(as_experiment_close(&s.experiment, err));
 }
 
 static void test_weak(void **state)
 {
     static const int64_t one[] = {1000, 100}, two[] = {1000, 100, 1000, 100};
     const struct place *place = *state;
-    struct assay_scalability *it;
+    struct as_scalability *it;
     struct synthetic s;
     synthetic_open(&s, place->exp, 2, &(struct synthetic_code){.changed = -1});
     add_scale(&s, 1, 1, 2.2, one, 1, true);
     add_scale(&s, 2, 1, 2.5, two, 2, true);
-    fine(assay_compare_scalability(s.experiment, NULL, &it, err));
+    fine(as_compare_scalability(s.experiment, NULL, &it, err));
     assert_true(it->weak);
     near(it->point[1].efficiency.value, 2.2 / 2.5, 1e-12);
     assert_int_equal(it->point[1].speedup.origin, 0);
-    const struct assay_scale_row *row = row_of(it, ASSAY_OBJECT_LOOP, "kernel_0");
+    const struct as_scale_row *row = row_of(it, AS_OBJECT_LOOP, "kernel_0");
     near(row->efficiency[1].value, 1, 1e-9);
     near(row->cpu_efficiency[1].value, 1, 1e-9);
-    assay_scalability_free(&it);
-    fine(assay_experiment_close(&s.experiment, err));
+    as_scalability_free(&it);
+    fine(as_experiment_close(&s.experiment, err));
 }
 
 /* Repetitions: means, and intervals by Student's t. */
@@ -145,14 +145,14 @@ static void test_repeats(void **state)
     static const int64_t one[] = {1000}, two[] = {500, 500};
     const double wall[] = {10, 11, 12};
     const struct place *place = *state;
-    struct assay_scalability *it;
+    struct as_scalability *it;
     struct synthetic s;
     synthetic_open(&s, place->exp, 1, &(struct synthetic_code){.changed = -1});
     for (int i = 0; i < 3; i++) {
         add_scale(&s, 1, 1, wall[i], one, 1, false);
         add_scale(&s, 1, 2, wall[i] / 2, two, 2, false);
     }
-    const struct assay_scale_setting setting = {.nodes = 1, .processes = 1, .threads = 2};
+    const struct as_scale_setting setting = {.nodes = 1, .processes = 1, .threads = 2};
     synthetic_add(&s, &(struct synthetic_run){.kind = "scale",
                                               .label = "1x2",
                                               .wall_s = 0.1,
@@ -160,7 +160,7 @@ static void test_repeats(void **state)
                                               .thread_n = 1,
                                               .sample_n = one,
                                               .setting = &setting});
-    fine(assay_compare_scalability(s.experiment, NULL, &it, err));
+    fine(as_compare_scalability(s.experiment, NULL, &it, err));
     assert_int_equal(it->point[1].repeat_n, 3);
     assert_int_equal(it->point[1].failed_n, 1);
     near(it->point[0].wall_s.value, 11, 1e-12);
@@ -171,10 +171,10 @@ static void test_repeats(void **state)
     assert_true(it->point[1].speedup.low > 1 && it->point[1].speedup.high < 4);
     assert_int_equal(it->note_n, 1); /* the failed one */
     /* Equal counts are known to a sample, not exactly. */
-    const struct assay_scale_row *row = row_of(it, ASSAY_OBJECT_LOOP, "kernel_0");
+    const struct as_scale_row *row = row_of(it, AS_OBJECT_LOOP, "kernel_0");
     assert_true(row->time_s[0].low < 2 && row->time_s[0].high > 2);
-    assay_scalability_free(&it);
-    fine(assay_experiment_close(&s.experiment, err));
+    as_scalability_free(&it);
+    fine(as_experiment_close(&s.experiment, err));
 }
 
 /* All runs of the reference failed: the next one takes its place, and that is said. */
@@ -182,9 +182,9 @@ static void test_lost_reference(void **state)
 {
     static const int64_t one[] = {1000};
     const struct place *place = *state;
-    struct assay_scale_setting setting = {
+    struct as_scale_setting setting = {
         .nodes = 1, .processes = 1, .threads = 1, .is_reference = true};
-    struct assay_scalability *it;
+    struct as_scalability *it;
     struct synthetic s;
     synthetic_open(&s, place->exp, 1, &(struct synthetic_code){.changed = -1});
     struct synthetic_run run = {.kind = "scale",
@@ -195,21 +195,21 @@ static void test_lost_reference(void **state)
                                 .sample_n = one,
                                 .setting = &setting};
     synthetic_add(&s, &run);
-    fine(assay_compare_scalability(s.experiment, NULL, &it, err));
+    fine(as_compare_scalability(s.experiment, NULL, &it, err));
     assert_int_equal(it->point[0].wall_s.origin, 0);
     assert_int_equal(it->point[0].efficiency.origin, 0);
-    assay_scalability_free(&it);
+    as_scalability_free(&it);
     setting.is_reference = false;
     setting.threads = 2;
     run.exit_code = 0;
     run.label = "1x2";
     synthetic_add(&s, &run);
-    fine(assay_compare_scalability(s.experiment, NULL, &it, err));
+    fine(as_compare_scalability(s.experiment, NULL, &it, err));
     assert_int_equal(it->reference, 1);
     assert_true(has(it->note[0], "failed"));
     assert_int_equal(it->point[0].efficiency.origin, 0);
-    assay_scalability_free(&it);
-    fine(assay_experiment_close(&s.experiment, err));
+    as_scalability_free(&it);
+    fine(as_experiment_close(&s.experiment, err));
 }
 
 /* Other settings: speed-up over the one reference, efficiency over the same settings. */
@@ -222,16 +222,16 @@ static void test_settings(void **state)
     } runs[] = {{"big", 1, 8}, {"big", 4, 4}, {"small", 1, 2}, {"small", 2, 1.6}};
     static const int64_t n[] = {100, 100, 100, 100};
     const struct place *place = *state;
-    struct assay_scalability *it;
+    struct as_scalability *it;
     struct synthetic s;
     synthetic_open(&s, place->exp, 1, &(struct synthetic_code){.changed = -1});
     for (size_t i = 0; i < 4; i++) {
-        const struct assay_row_run_setting row = {
+        const struct as_row_run_setting row = {
             .run_id = (int64_t)i + 1, .name = "size", .value = runs[i].size};
         add_scale(&s, 1, runs[i].threads, runs[i].wall_s, n, (size_t)runs[i].threads, false);
-        fine(assay_experiment_add_run_setting(s.experiment, &row, err));
+        fine(as_experiment_add_run_setting(s.experiment, &row, err));
     }
-    fine(assay_compare_scalability(s.experiment, NULL, &it, err));
+    fine(as_compare_scalability(s.experiment, NULL, &it, err));
     assert_int_equal(it->point_n, 4);
     assert_int_equal(it->varied_n, 1);
     assert_string_equal(it->varied[0], "size");
@@ -245,11 +245,11 @@ static void test_settings(void **state)
     near(it->point[2].efficiency.value, 1, 0);
     near(it->point[3].efficiency.value, 2 / 1.6 / 2, 1e-12);
     near(it->point[3].speedup.value, 8 / 1.6, 1e-12);
-    const struct assay_scale_row *row = row_of(it, ASSAY_OBJECT_LOOP, "kernel_0");
+    const struct as_scale_row *row = row_of(it, AS_OBJECT_LOOP, "kernel_0");
     near(row->efficiency[3].value, 0.5, 1e-9); /* as much in each of two threads */
     near(row->speedup[3].value, 1, 1e-9);
-    assay_scalability_free(&it);
-    fine(assay_experiment_close(&s.experiment, err));
+    as_scalability_free(&it);
+    fine(as_experiment_close(&s.experiment, err));
 }
 
 /* ---- Stability ----------------------------------------------------------------------------- */
@@ -258,10 +258,10 @@ static void test_stability(void **state)
 {
     const double wall[] = {1.00, 1.02, 0.98, 1.01, 0.99, 1.03, 0.97, 2.00};
     const struct place *place = *state;
-    struct assay_stability *it;
+    struct as_stability *it;
     struct synthetic s;
     synthetic_open(&s, place->exp, 2, &(struct synthetic_code){.changed = -1});
-    fine(assay_compare_stability(s.experiment, &it, err));
+    fine(as_compare_stability(s.experiment, &it, err));
     assert_null(it);
     const int64_t warm[] = {9000, 0};
     synthetic_add(&s, &(struct synthetic_run){
@@ -274,7 +274,7 @@ static void test_stability(void **state)
     synthetic_add(
         &s, &(struct synthetic_run){
                 .kind = "repeat", .wall_s = 0.01, .exit_code = 1, .thread_n = 1, .sample_n = warm});
-    fine(assay_compare_stability(s.experiment, &it, err));
+    fine(as_compare_stability(s.experiment, &it, err));
     assert_int_equal(it->repeat_n, 8);
     assert_int_equal(it->failed_n, 1);
     assert_int_equal(it->warm_up_n, 1);
@@ -287,14 +287,14 @@ static void test_stability(void **state)
     assert_true(it->drift_p > 0.05);
     assert_false(it->two_levels);
     /* The loop that grows by ten samples a run. */
-    const struct assay_stability_row *row = &it->row[it->row_n - 2];
+    const struct as_stability_row *row = &it->row[it->row_n - 2];
     assert_string_equal(row->object.name, "kernel_0");
     near(row->time_s.min, 0.8, 1e-9);
     near(row->time_s.max, 0.94, 1e-9);
     near(row->time_s.median.value, 0.87, 1e-9);
     near(row->deviation_pct, 100 * 0.02 * sqrt(6) / 0.87, 1e-6);
-    assay_stability_free(&it);
-    fine(assay_experiment_close(&s.experiment, err));
+    as_stability_free(&it);
+    fine(as_experiment_close(&s.experiment, err));
 }
 
 int main(void)

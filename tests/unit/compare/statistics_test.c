@@ -242,22 +242,23 @@ static void test_many(void **state)
 static void test_ratio(void **state)
 {
     (void)state;
-    const struct assay_quantity a = assay_measured(8, 6, 10, 5), b = assay_measured(2, 1, 4, 7);
-    const struct assay_quantity ratio = as_ratio(a, b);
+    const struct as_bounded_value a = as_value_measured(8, 6, 10, 5),
+                                  b = as_value_measured(2, 1, 4, 7);
+    const struct as_bounded_value ratio = as_ratio(a, b);
     near(ratio.value, 4, 1e-12);
     near(ratio.low, 4 * exp(-hypot(log(8.0 / 6), log(2))), 1e-12);
     near(ratio.high, 4 * exp(hypot(log(10.0 / 8), log(2))), 1e-12);
     assert_int_equal(ratio.n, 5);
-    const struct assay_quantity exact = as_ratio(assay_exact(6, 1), assay_exact(3, 1));
+    const struct as_bounded_value exact = as_ratio(as_value_exact(6, 1), as_value_exact(3, 1));
     near(exact.low, 2, 0);
     near(exact.high, 2, 0);
-    const struct assay_quantity unbounded = as_ratio(assay_measured(8, 0, INFINITY, 1), b);
+    const struct as_bounded_value unbounded = as_ratio(as_value_measured(8, 0, INFINITY, 1), b);
     near(unbounded.value, 4, 0);
     near(unbounded.low, 0, 0);
     assert_true(isinf(unbounded.high));
-    assert_int_equal(as_ratio(a, assay_measured(0, 0, 1, 3)).origin, 0);
-    assert_int_equal(as_ratio((struct assay_quantity){0}, a).origin, 0);
-    near(as_ratio(assay_measured(0, 0, 1, 3), a).value, 0, 0);
+    assert_int_equal(as_ratio(a, as_value_measured(0, 0, 1, 3)).origin, 0);
+    assert_int_equal(as_ratio((struct as_bounded_value){0}, a).origin, 0);
+    near(as_ratio(as_value_measured(0, 0, 1, 3), a).value, 0, 0);
 }
 
 /* Ratios of means of five, in 4000 draws. */
@@ -277,8 +278,8 @@ static void test_ratio_coverage(void **state)
         }
         const struct as_interval im = as_moments_interval(&m, 0.95),
                                  ik = as_moments_interval(&k, 0.95);
-        const struct assay_quantity r = as_ratio(assay_measured(m.mean, im.low, im.high, 5),
-                                                 assay_measured(k.mean, ik.low, ik.high, 5));
+        const struct as_bounded_value r = as_ratio(as_value_measured(m.mean, im.low, im.high, 5),
+                                                   as_value_measured(k.mean, ik.low, ik.high, 5));
         covered += r.low <= 2 && r.high >= 2;
         const struct as_estimate a = as_estimate_runs(y, 5, 0), b = as_estimate_runs(x, 5, 0);
         const struct as_difference w = as_difference_of(&a, &b);

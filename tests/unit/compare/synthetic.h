@@ -26,7 +26,7 @@ struct synthetic_code {
 };
 
 struct synthetic {
-    struct assay_experiment *experiment;
+    struct as_experiment *experiment;
     size_t loop_n;
     int64_t function[SYNTHETIC_MOST], loop[SYNTHETIC_MOST], location[SYNTHETIC_MOST],
         path[SYNTHETIC_MOST];
@@ -39,7 +39,7 @@ struct synthetic_run {
     int exit_code;
     size_t thread_n;
     const int64_t *sample_n; /* [thread * loop_n + loop] */
-    const struct assay_scale_setting *setting;
+    const struct as_scale_setting *setting;
     int64_t cpu_n;
     int64_t steal_ns; /* external load */
 };

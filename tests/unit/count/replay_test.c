@@ -75,8 +75,8 @@ static void check_walk(const struct as_address_operand *operand, uint32_t n, con
                                    i * (uint64_t)operand[k].step;
                 for (uint64_t line = a / 64; line <= (a + operand[k].width_b - 1) / 64; line++)
                     as_cache_line(cache, line,
-                                  operand[k].access & ASSAY_ACCESS_WRITE ? AS_CACHE_WRITE
-                                                                         : AS_CACHE_READ,
+                                  operand[k].access & AS_ACCESS_WRITE ? AS_CACHE_WRITE
+                                                                      : AS_CACHE_READ,
                                   0, 1, &truth);
             }
     }
@@ -98,12 +98,12 @@ static void test_walks(void **state)
 {
     const uint64_t word[] = {0x100000, 0x900028};
     const struct as_address_operand stencil[] = {
-        at(0, 8, 8, 8, ASSAY_ACCESS_READ),    at(0, -8, 8, 8, ASSAY_ACCESS_READ),
-        at(0, 8000, 8, 8, ASSAY_ACCESS_READ), at(0, -8000, 8, 8, ASSAY_ACCESS_READ),
-        at(1, 0, 8, 8, ASSAY_ACCESS_WRITE),   at(1, 0x10000, 0, 8, ASSAY_ACCESS_READ)};
-    const struct as_address_operand mixed[] = {
-        at(0, 0, -24, 16, ASSAY_ACCESS_READ), at(0, 40, 4096, 8, ASSAY_ACCESS_WRITE),
-        at(1, 1, 32, 32, ASSAY_ACCESS_READ | ASSAY_ACCESS_WRITE)};
+        at(0, 8, 8, 8, AS_ACCESS_READ),    at(0, -8, 8, 8, AS_ACCESS_READ),
+        at(0, 8000, 8, 8, AS_ACCESS_READ), at(0, -8000, 8, 8, AS_ACCESS_READ),
+        at(1, 0, 8, 8, AS_ACCESS_WRITE),   at(1, 0x10000, 0, 8, AS_ACCESS_READ)};
+    const struct as_address_operand mixed[] = {at(0, 0, -24, 16, AS_ACCESS_READ),
+                                               at(0, 40, 4096, 8, AS_ACCESS_WRITE),
+                                               at(1, 1, 32, 32, AS_ACCESS_READ | AS_ACCESS_WRITE)};
     (void)state;
     check_walk(stencil, 6, word, 5000);
     check_walk(stencil, 6, word, 200000);
@@ -117,7 +117,7 @@ static void test_conflicts(void **state)
     struct as_address_operand arrays[10];
     (void)state;
     for (unsigned i = 0; i < 10; i++)
-        arrays[i] = at(0, 0x100000 * (int64_t)i, 8, 8, ASSAY_ACCESS_READ);
+        arrays[i] = at(0, 0x100000 * (int64_t)i, 8, 8, AS_ACCESS_READ);
     check_walk(arrays, 10, word, 4000);
 }
 
@@ -125,8 +125,8 @@ static void test_conflicts(void **state)
 static void test_sampled(void **state)
 {
     struct made m;
-    const struct as_address_operand triad[] = {at(0, 0, 8, 8, ASSAY_ACCESS_READ),
-                                               at(1, 0, 8, 8, ASSAY_ACCESS_WRITE)};
+    const struct as_address_operand triad[] = {at(0, 0, 8, 8, AS_ACCESS_READ),
+                                               at(1, 0, 8, 8, AS_ACCESS_WRITE)};
     const uint64_t n = 1 << 20;
     uint64_t buffer[] = {0, n, 0x1000000, 0x8000000};
     (void)state;
@@ -159,7 +159,7 @@ static void replay_random(struct made *m, uint64_t n, uint64_t align_b)
 static void test_sampled_records(void **state)
 {
     struct made m;
-    const struct as_address_operand one = at(0, 0, 0, 8, ASSAY_ACCESS_READ);
+    const struct as_address_operand one = at(0, 0, 0, 8, AS_ACCESS_READ);
     (void)state;
     for (uint64_t align_b = 64; align_b <= 128; align_b *= 2) {
         make(&m, &one, 1, 1, false, 1 << 20);
@@ -188,9 +188,9 @@ static void test_sampled_records(void **state)
 static void test_parts(void **state)
 {
     struct made m;
-    struct as_address_operand part[] = {at(0, 0, 0, 8, ASSAY_ACCESS_WRITE),
-                                        at(AS_ADDRESS_NONE, 0x4000, 0, 4, ASSAY_ACCESS_READ),
-                                        at(0, 1 << 20, 0, 16, ASSAY_ACCESS_WRITE)};
+    struct as_address_operand part[] = {at(0, 0, 0, 8, AS_ACCESS_WRITE),
+                                        at(AS_ADDRESS_NONE, 0x4000, 0, 4, AS_ACCESS_READ),
+                                        at(0, 1 << 20, 0, 16, AS_ACCESS_WRITE)};
     uint64_t buffer[] = {0, 0x100000, 64};
     (void)state;
     part[0].times = 1;
@@ -206,7 +206,7 @@ static void test_parts(void **state)
 static void test_damage(void **state)
 {
     struct made m;
-    const struct as_address_operand one = at(0, 0, 8, 8, ASSAY_ACCESS_READ);
+    const struct as_address_operand one = at(0, 0, 8, 8, AS_ACCESS_READ);
     uint64_t good[] = {0, 10, 4096}, runs[] = {0, 10, 4096, 0, AS_ADDRESS_RUNS, 4096};
     uint64_t bad[] = {0, 10, 4096, 7, 10, 4096}, vast[] = {0, UINT64_MAX - 1, 4096};
     (void)state;
@@ -225,8 +225,8 @@ static void test_damage(void **state)
 
 static void test_texts(void **state)
 {
-    struct as_cache_level level[ASSAY_COUNT_LEVELS];
-    struct assay_error err = {0};
+    struct as_cache_level level[AS_COUNT_LEVELS];
+    struct as_error err = {0};
     unsigned n;
     static const char *const bad[] = {"",
                                       "32K",
@@ -248,7 +248,7 @@ static void test_texts(void **state)
     assert_true(level[1].size_b == 2 << 20 && level[1].kind == AS_CACHE_ALLOCATING);
     assert_true(level[2].ways == 0 && level[2].kind == AS_CACHE_VICTIM);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_int_equal(as_level_traffic_parse(bad[i], level, &n, &err), ASSAY_ERR_USAGE);
+        assert_int_equal(as_level_traffic_parse(bad[i], level, &n, &err), AS_ERR_USAGE);
 }
 
 int main(void)

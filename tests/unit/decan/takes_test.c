@@ -21,12 +21,12 @@
 
 #define NEAR(want, got) assert_true(fabs((want) - (got)) < 1e-9)
 
-static struct assay_error err;
+static struct as_error err;
 
 struct made {
     struct as_varied it[512];
     size_t n;
-    struct assay_decan_bucket *bucket;
+    struct as_decan_bucket *bucket;
     size_t bucket_n;
 };
 
@@ -66,13 +66,13 @@ static void test_medians(void **state)
     }
     take(&m);
     assert_int_equal(m.bucket_n, 1);
-    const struct assay_decan_bucket *b = m.bucket;
+    const struct as_decan_bucket *b = m.bucket;
     NEAR(64, b->low);
     NEAR(128, b->high);
     assert_int_equal(b->take_n, 2); /* the loop that records addresses of stores does not count as a
                                      * variant */
-    const struct assay_decan_measured *ref = as_bucket_variant(b, AS_VARIANT_REF);
-    const struct assay_decan_measured *dl1 = as_bucket_variant(b, AS_VARIANT_DL1);
+    const struct as_decan_measured *ref = as_bucket_variant(b, AS_VARIANT_REF);
+    const struct as_decan_measured *dl1 = as_bucket_variant(b, AS_VARIANT_DL1);
     assert_non_null(ref);
     assert_non_null(dl1);
     assert_null(as_bucket_variant(b, AS_VARIANT_FP));
@@ -84,7 +84,7 @@ static void test_medians(void **state)
     NEAR(100, ref->iterations);
     NEAR(1, ref->speedup);
     NEAR(2.3, dl1->speedup);
-    assert_int_equal(ref->reliability, ASSAY_DECAN_RELIABLE);
+    assert_int_equal(ref->reliability, AS_DECAN_RELIABLE);
     assert_true(as_measurements_exist(b));
     /* Of 31 the 11th and the 22nd enclose the median with 95 %. */
     assert_true(ref->low < ref->median && ref->low >= 2 * 10.9);
@@ -110,7 +110,7 @@ static void test_slices(void **state)
     }
     take(&m);
     assert_int_equal(m.bucket_n, 1);
-    const struct assay_decan_measured *ref = as_bucket_variant(m.bucket, AS_VARIANT_REF);
+    const struct as_decan_measured *ref = as_bucket_variant(m.bucket, AS_VARIANT_REF);
     assert_non_null(ref);
     assert_int_equal(ref->n, 31);
     NEAR(2 * 4, ref->median);
@@ -134,12 +134,12 @@ static void test_left_out(void **state)
     add(&m, AS_VARIANT_LS, 10, 100, AS_VARIANT_SWITCHED); /* there are no others of it */
     take(&m);
     assert_int_equal(m.bucket_n, 1);
-    const struct assay_decan_measured *ref = as_bucket_variant(m.bucket, AS_VARIANT_REF);
+    const struct as_decan_measured *ref = as_bucket_variant(m.bucket, AS_VARIANT_REF);
     assert_int_equal(ref->n, 10);
     assert_int_equal(ref->disturbed, 2);
     assert_int_equal(ref->ended, 1);
     NEAR(20, ref->least);
-    assert_int_equal(ref->reliability, ASSAY_DECAN_UNRELIABLE); /* 200 cycles */
+    assert_int_equal(ref->reliability, AS_DECAN_UNRELIABLE); /* 200 cycles */
     assert_non_null(as_bucket_variant(m.bucket, AS_VARIANT_LS));
     assert_null(as_bucket_variant(m.bucket, AS_VARIANT_FP));
     bool said = false;
@@ -197,7 +197,7 @@ static void test_too_short(void **state)
         add(&m, AS_VARIANT_ORIG, 10, 100, 0);
     take(&m);
     assert_int_equal(as_bucket_variant(m.bucket, AS_VARIANT_ORIG)->reliability,
-                     ASSAY_DECAN_UNRELIABLE);
+                     AS_DECAN_UNRELIABLE);
     assert_false(as_measurements_exist(m.bucket));
     as_free(m.bucket);
     m = (struct made){.n = 0};
@@ -219,20 +219,20 @@ static void test_names(void **state)
                                 1u << AS_VARIANT_DL1 | 1u << AS_VARIANT_FP);
     assert_int_equal(as_variants_parse(NULL, &kinds, &err), 0);
     assert_int_equal(kinds, AS_VARIANTS_USUAL);
-    assert_int_equal(as_variants_parse("dl1,rec", &kinds, &err), ASSAY_ERR_USAGE);
+    assert_int_equal(as_variants_parse("dl1,rec", &kinds, &err), AS_ERR_USAGE);
     assert_non_null(strstr(err.text, "invalid value 'rec'; use some of orig, ref, fp, ls"));
-    assert_string_equal(assay_decan_variant(0, &title), "orig");
-    assert_string_equal(assay_decan_variant(1, &title), "ref");
-    assert_non_null(assay_decan_variant(AS_VARIANT_KINDS - 2, &title));
-    assert_null(assay_decan_variant(AS_VARIANT_KINDS - 1, &title));
+    assert_string_equal(as_decan_variant(0, &title), "orig");
+    assert_string_equal(as_decan_variant(1, &title), "ref");
+    assert_non_null(as_decan_variant(AS_VARIANT_KINDS - 2, &title));
+    assert_null(as_decan_variant(AS_VARIANT_KINDS - 1, &title));
     size_t n = 0;
-    while (assay_decan_column(n))
+    while (as_decan_column(n))
         n++;
     assert_int_equal(n, AS_DECAN_COLUMNS);
-    assert_string_equal(assay_decan_column(AS_DECAN_COLUMN_WAITS)->name, "decan_waits_pct");
-    assert_string_equal(assay_decan_column(AS_DECAN_COLUMN_FP_USE)->name, "decan_fp_cap_per_cy");
-    assert_string_equal(assay_decan_column(AS_DECAN_COLUMNS - 1)->name, "decan_ram_write_sat_x");
-    assert_string_equal(assay_decan_column(AS_DECAN_COLUMN_LEVELS + 6)->name,
+    assert_string_equal(as_decan_column(AS_DECAN_COLUMN_WAITS)->name, "decan_waits_pct");
+    assert_string_equal(as_decan_column(AS_DECAN_COLUMN_FP_USE)->name, "decan_fp_cap_per_cy");
+    assert_string_equal(as_decan_column(AS_DECAN_COLUMNS - 1)->name, "decan_ram_write_sat_x");
+    assert_string_equal(as_decan_column(AS_DECAN_COLUMN_LEVELS + 6)->name,
                         "decan_l2_read_cap_per_cy");
 }
 

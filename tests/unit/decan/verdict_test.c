@@ -36,13 +36,13 @@ static struct as_decan_measure loop_of(double fp, double ls, double dl1, double 
     set_cycles(&m, AS_VARIANT_LS, ls);
     set_cycles(&m, AS_VARIANT_DL1, dl1);
     set_cycles(&m, AS_VARIANT_FES, fes);
-    for (unsigned l = 0; l < ASSAY_PREDICT_LEVELS; l++) {
+    for (unsigned l = 0; l < AS_PREDICT_LEVELS; l++) {
         m.level[l].read_b = m.level[l].write_b = 64 >> l;
         m.level[l].latency = 4 << 2 * l;
     }
-    m.level[ASSAY_PREDICT_L1].size_b = 32 << 10;
-    m.level[ASSAY_PREDICT_L2].size_b = 1 << 20;
-    m.level[ASSAY_PREDICT_L3].size_b = 16 << 20;
+    m.level[AS_PREDICT_L1].size_b = 32 << 10;
+    m.level[AS_PREDICT_L2].size_b = 1 << 20;
+    m.level[AS_PREDICT_L3].size_b = 16 << 20;
     m.load_b = m.read_b = 64;
     m.store_b = m.written_b = 0;
     m.footprint_b = 8 << 10;
@@ -212,7 +212,7 @@ static void test_contradicted(void **state)
     m = loop_of(2, 9.8, 2, 2);
     m.footprint_b = 2 << 20;
     m.reach_b = 8 << 20;
-    m.level[ASSAY_PREDICT_L3].is_claimed = true;
+    m.level[AS_PREDICT_L3].is_claimed = true;
     doubted(&m, AS_DECAN_RAM, AS_DECAN_LOW, "fit in L3");
     m.reach_b = 64 << 20;
     assert_int_not_equal(judge(&m).confidence, AS_DECAN_LOW);
@@ -305,11 +305,11 @@ static void test_levels(void **state)
     expect(&m, AS_DECAN_L3);
     m.reach_b = (double)NAN; /* memory is not that fast */
     expect(&m, AS_DECAN_L3);
-    assert_int_equal(judge(&m).farthest, ASSAY_PREDICT_L3);
+    assert_int_equal(judge(&m).farthest, AS_PREDICT_L3);
     m.read_b = m.load_b = 300;
     m.footprint_b = 512 << 10;
     expect(&m, AS_DECAN_L2);
-    m.level[ASSAY_PREDICT_L2].moving = 2; /* known better than by bandwidths: not full */
+    m.level[AS_PREDICT_L2].moving = 2; /* known better than by bandwidths: not full */
     expect(&m, AS_DECAN_L2);
     assert_int_equal(judge(&m).confidence, AS_DECAN_LOW);
 }
@@ -321,17 +321,17 @@ static void test_bounds(void **state)
     char text[512];
     struct as_decan_measure m = loop_of(2, 9.8, 2, 2);
     m.footprint_b = 2 << 20;
-    m.level[ASSAY_PREDICT_L3].read_b = 8.5;
+    m.level[AS_PREDICT_L3].read_b = 8.5;
     const struct as_decan_judgement j = judge(&m);
     assert_string_equal(as_decan_verdict_word(j.verdict), "beyond_L1");
-    assert_int_equal(j.nearest, ASSAY_PREDICT_L3);
-    assert_int_equal(j.farthest, ASSAY_PREDICT_RAM);
+    assert_int_equal(j.nearest, AS_PREDICT_L3);
+    assert_int_equal(j.farthest, AS_PREDICT_RAM);
     assert_int_equal(j.confidence, AS_DECAN_MEDIUM);
     as_decan_explain(&m, &j, text, sizeof text);
     assert_non_null(strstr(text, "the data come from L3 or RAM"));
-    m.level[ASSAY_PREDICT_L3].read_b = 10; /* far enough from what memory has */
+    m.level[AS_PREDICT_L3].read_b = 10; /* far enough from what memory has */
     expect(&m, AS_DECAN_RAM);
-    m.level[ASSAY_PREDICT_L3].is_doubtful = true;
+    m.level[AS_PREDICT_L3].is_doubtful = true;
     expect(&m, AS_DECAN_BEYOND_L1);
 }
 
@@ -342,7 +342,7 @@ static void test_again(void **state)
     char text[512];
     struct as_decan_measure m = loop_of(2, 9.8, 2, 2);
     m.footprint_b = 2 << 20;
-    m.level[ASSAY_PREDICT_L3].read_b = 8.5;
+    m.level[AS_PREDICT_L3].read_b = 8.5;
     set_cycles(&m, AS_VARIANT_AGAIN, 8);
     m.timing[AS_VARIANT_AGAIN].instance = 8 * 32768;
     expect(&m, AS_DECAN_RAM);
@@ -355,10 +355,10 @@ static void test_again(void **state)
     set_cycles(&m, AS_VARIANT_AGAIN, 9.9);
     m.timing[AS_VARIANT_AGAIN].instance = 9.9 * 32768;
     expect(&m, AS_DECAN_L3);
-    m.level[ASSAY_PREDICT_L3].is_claimed = true; /* they may never have been there */
+    m.level[AS_PREDICT_L3].is_claimed = true; /* they may never have been there */
     expect(&m, AS_DECAN_BEYOND_L1);
-    m.level[ASSAY_PREDICT_L3].is_claimed = false;
-    m.level[ASSAY_PREDICT_L3].size_b = 3 << 20; /* nor may they stay there */
+    m.level[AS_PREDICT_L3].is_claimed = false;
+    m.level[AS_PREDICT_L3].size_b = 3 << 20; /* nor may they stay there */
     expect(&m, AS_DECAN_BEYOND_L1);
     set_cycles(&m, AS_VARIANT_AGAIN, 9); /* neither: nothing follows */
     m.timing[AS_VARIANT_AGAIN].instance = 9 * 32768;
@@ -376,10 +376,10 @@ static void test_unknown_steps(void **state)
     expect(&m, AS_DECAN_BEYOND_L1);
     m = loop_of(2, 9.8, 2, 2);
     m.footprint_b = 2 << 20;
-    for (unsigned l = 0; l < ASSAY_PREDICT_LEVELS; l++) /* a machine that was not measured */
+    for (unsigned l = 0; l < AS_PREDICT_LEVELS; l++) /* a machine that was not measured */
         m.level[l].read_b = m.level[l].write_b = (double)NAN;
     expect(&m, AS_DECAN_BEYOND_L1);
-    assert_int_equal(judge(&m).nearest, ASSAY_PREDICT_L3);
+    assert_int_equal(judge(&m).nearest, AS_PREDICT_L3);
 }
 
 static void test_latency(void **state)
@@ -389,7 +389,7 @@ static void test_latency(void **state)
     m.read_b = 0;
     m.indirect_n = 1;
     m.footprint_b = (double)NAN;
-    for (unsigned l = 0; l < ASSAY_PREDICT_LEVELS; l++) {
+    for (unsigned l = 0; l < AS_PREDICT_LEVELS; l++) {
         const double each = 4 << 2 * l;
         for (unsigned k = 0; k < AS_VARIANT_KINDS; k++)
             if (m.timing[k].n)
@@ -437,11 +437,11 @@ static void test_claimed(void **state)
     m.footprint_b = 2 << 20;
     m.reach_b = 12 << 20;
     expect(&m, AS_DECAN_L3); /* has all of it, though it is not full */
-    m.level[ASSAY_PREDICT_L3].is_claimed = true;
+    m.level[AS_PREDICT_L3].is_claimed = true;
     expect(&m, AS_DECAN_RAM);
     m.read_b = m.load_b = 128; /* memory is not that fast */
     expect(&m, AS_DECAN_L3);
-    for (unsigned l = 0; l < ASSAY_PREDICT_LEVELS; l++)
+    for (unsigned l = 0; l < AS_PREDICT_LEVELS; l++)
         m.level[l].read_b = m.level[l].write_b = (double)NAN;
     struct as_decan_judgement j = judge(&m);
     assert_string_equal(as_decan_verdict_word(j.verdict), "beyond_L1");
@@ -449,7 +449,7 @@ static void test_claimed(void **state)
     as_decan_explain(&m, &j, text, sizeof text);
     assert_non_null(strstr(text, "from L3 or RAM, by the cache sizes that the CPU claims: "
                                  "the machine was not measured"));
-    m.level[ASSAY_PREDICT_L3].is_claimed = false;
+    m.level[AS_PREDICT_L3].is_claimed = false;
     j = judge(&m);
     assert_string_equal(as_decan_verdict_word(j.verdict), "L3");
     as_decan_explain(&m, &j, text, sizeof text);
@@ -469,8 +469,8 @@ static void test_intervals(void **state)
     NEAR(j.high.saturation, 5.025 / 9.95);
     NEAR(j.low.ref_fes, 9.95 / 2.01);
     NEAR(j.low.dl1_model, 4.975 / 5);
-    NEAR(j.low.read[ASSAY_PREDICT_RAM].bw, 64 / 10.05);
-    NEAR(j.high.read[ASSAY_PREDICT_RAM].sat, 64 / 9.95 / 8);
+    NEAR(j.low.read[AS_PREDICT_RAM].bw, 64 / 10.05);
+    NEAR(j.high.read[AS_PREDICT_RAM].sat, 64 / 9.95 / 8);
     assert_true(isnan(j.low.ref_nodiv) && isnan(j.high.ref_nodiv));
     m.timing[AS_VARIANT_DL1].low = m.timing[AS_VARIANT_DL1].high = (double)NAN;
     j = judge(&m);
@@ -514,7 +514,7 @@ static void test_walk_that_decides(void **state)
         if (m.timing[kind].n)
             set_cycles(&m, (enum as_variant_kind)kind, 250);
     expect(&m, AS_DECAN_LATENCY);
-    assert_int_equal(judge(&m).level, ASSAY_PREDICT_RAM);
+    assert_int_equal(judge(&m).level, AS_PREDICT_RAM);
     assert_int_equal(judge(&m).confidence, AS_DECAN_MEDIUM);
     assert_true(isnan(judge(&m).gain));
     m.model.path_n = 2; /* wrong guesses may take it as well */
@@ -523,7 +523,7 @@ static void test_walk_that_decides(void **state)
     m.model.cycles = 200;
     expect(&m, AS_DECAN_UNKNOWN);
     m.model.cycles = 4;
-    m.level[ASSAY_PREDICT_L1].latency = (double)NAN; /* as where the machine was not measured */
+    m.level[AS_PREDICT_L1].latency = (double)NAN; /* as where the machine was not measured */
     expect(&m, AS_DECAN_LATENCY);
     m.model.chain = 1; /* no load leads to the next */
     expect(&m, AS_DECAN_UNKNOWN);
@@ -619,11 +619,11 @@ static void test_ratios(void **state)
     NEAR(r.dl1_model, 1);
     NEAR(r.flops_per_cycle, 2);
     NEAR(r.fp.sat, 0.25);
-    NEAR(r.read[ASSAY_PREDICT_L3].bw, 64 / 11.0);
-    NEAR(r.read[ASSAY_PREDICT_L3].sat, 4 / 11.0);
-    NEAR(r.write[ASSAY_PREDICT_RAM].cap, 8);
-    NEAR(r.level_sat[ASSAY_PREDICT_RAM], 12 / 11.0);
-    NEAR(r.in_flight[ASSAY_PREDICT_RAM], 1.5 * 256 / 11.0);
+    NEAR(r.read[AS_PREDICT_L3].bw, 64 / 11.0);
+    NEAR(r.read[AS_PREDICT_L3].sat, 4 / 11.0);
+    NEAR(r.write[AS_PREDICT_RAM].cap, 8);
+    NEAR(r.level_sat[AS_PREDICT_RAM], 12 / 11.0);
+    NEAR(r.in_flight[AS_PREDICT_RAM], 1.5 * 256 / 11.0);
 }
 
 static void test_confidence(void **state)
@@ -632,7 +632,7 @@ static void test_confidence(void **state)
     struct as_decan_measure m = loop_of(9.8, 4, 9.9, 5);
     m.timing[AS_VARIANT_REF].instance = 249;
     assert_int_equal(judge(&m).confidence, AS_DECAN_LOW);
-    assert_int_equal(as_decan_reliability_of(&m.timing[AS_VARIANT_REF]), AS_DECAN_NONE);
+    assert_int_equal(as_decan_reliability_of(&m.timing[AS_VARIANT_REF]), AS_DECAN_UNRELIABLE);
     m.timing[AS_VARIANT_REF].instance = 499;
     assert_int_equal(judge(&m).confidence, AS_DECAN_MEDIUM);
     m.timing[AS_VARIANT_REF].instance = 500;

@@ -45,7 +45,7 @@ static int64_t time_of(uint64_t i)
     return (int64_t)i / 4 - late;
 }
 
-static int fill_store(struct as_ordered_store *store, uint64_t n, struct assay_error *err)
+static int fill_store(struct as_ordered_store *store, uint64_t n, struct as_error *err)
 {
     struct timed record = {0};
     int rc = 0;
@@ -63,7 +63,7 @@ static int fill_store(struct as_ordered_store *store, uint64_t n, struct assay_e
 static void check_store(uint64_t n)
 {
     struct as_ordered_store *store;
-    struct assay_error err;
+    struct as_error err;
     const void *record;
     uint64_t got = 0, numbers = 0;
     struct timed before = {.ns = INT64_MIN};
@@ -110,7 +110,7 @@ static void test_no_memory(void **state)
     (void)state;
     for (int64_t after = 0; after < 100; after += after < 4 ? 1 : 3) {
         struct as_ordered_store *store = NULL;
-        struct assay_error err;
+        struct as_error err;
         uint64_t n = 0;
         as_alloc_fail_after(after);
         int rc = as_ordered_new(&store, sizeof(struct timed));
@@ -125,7 +125,7 @@ static void test_no_memory(void **state)
             assert_true(after > 5);
             return;
         }
-        assert_int_equal(rc, ASSAY_ERR_NOMEM);
+        assert_int_equal(rc, AS_ERR_NOMEM);
     }
     fail_msg("it never has enough");
 }
@@ -134,7 +134,7 @@ static void test_no_memory(void **state)
 static void check_lane(uint64_t n)
 {
     struct as_lane lane;
-    struct assay_error err;
+    struct as_error err;
     uint8_t *to = NULL;
     const uint8_t *at;
     assert_int_equal(as_lane_init(&lane), 0);
@@ -207,7 +207,7 @@ static void check_states(size_t n, uint32_t rows_n)
     struct as_prv_interval *all = as_calloc(n + 1, sizeof *all);
     const struct as_prv_interval *it;
     struct as_prv_states *states;
-    struct assay_error err;
+    struct as_error err;
     assert_non_null(all);
     seed = n;
     make_states(all, n, rows_n);
@@ -245,7 +245,7 @@ static void test_states_no_memory(void **state)
     for (int64_t after = 0; after < 100; after++) {
         struct as_prv_states *states = NULL;
         const struct as_prv_interval *it = NULL;
-        struct assay_error err;
+        struct as_error err;
         as_alloc_fail_after(after);
         int rc = as_prv_states_new(&states, 2);
         for (int64_t i = 0; rc == 0 && i < 1000; i++)
@@ -264,7 +264,7 @@ static void test_states_no_memory(void **state)
             assert_true(after > 3);
             return;
         }
-        assert_int_equal(rc, ASSAY_ERR_NOMEM);
+        assert_int_equal(rc, AS_ERR_NOMEM);
     }
     fail_msg("it never has enough");
 }

@@ -103,7 +103,7 @@ static void read_archive(const char *path)
 
 static void test_many(void **state)
 {
-    struct assay_error err;
+    struct as_error err;
     struct as_trace trace;
     struct as_otf2_counts counts;
     (void)state;

@@ -170,7 +170,7 @@ static void check_file(const char *unit, int64_t unit_ns, unsigned digits, uint6
     struct line_made *made = calloc(lines_n, sizeof *made);
     struct as_prv_file *file = NULL;
     const struct as_prv_line_read *line;
-    struct assay_error err;
+    struct as_error err;
     uint64_t bad_n = 0;
     assert_non_null(made);
     seed = digits;

@@ -97,7 +97,7 @@ static const char *const lines[] = {
 
 static void test_lines(void **state)
 {
-    struct assay_error err;
+    struct as_error err;
     struct as_trace trace;
     struct as_prv_counts counts;
     char line[512], want[128];
@@ -149,7 +149,7 @@ static void test_again(void **state)
                   {AS_TRACE_LEAVE, 210, -1},
                   {AS_TRACE_COUNTER, 220, -1},
                   {AS_TRACE_EVENT, 230, -1}};
-    struct assay_error err;
+    struct as_error err;
     struct as_import_counts counts;
     struct as_trace trace;
     struct as_trace_event event;
@@ -258,7 +258,7 @@ static void test_ties(void **state)
         "2:0:1:1:1:12345678906:50000001:0",
         "2:0:1:2:1:12345678906:50000001:0",
     };
-    struct assay_error err;
+    struct as_error err;
     struct as_trace trace;
     struct as_prv_counts counts;
     char line[512];
@@ -329,7 +329,7 @@ static void write_many(void)
 
 static void test_many(void **state)
 {
-    struct assay_error err;
+    struct as_error err;
     struct as_trace trace;
     struct as_prv_counts counts;
     char line[512];

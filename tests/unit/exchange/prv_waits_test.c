@@ -46,7 +46,7 @@ static int64_t rank_of(const struct as_analysis *a, uint32_t location)
  */
 static char *waits_of(const char *name, int64_t begin_ns)
 {
-    struct assay_error err = {0};
+    struct as_error err = {0};
     struct as_trace trace;
     struct as_analysis a;
     AS_VEC(char *) line = {.n = 0};
@@ -82,7 +82,7 @@ static char *waits_of(const char *name, int64_t begin_ns)
 /* The file begins with the first stream. Its clock is at 1000 then. */
 static void write_and_import(const char *name, const char *again)
 {
-    struct assay_error err = {0};
+    struct as_error err = {0};
     struct as_prv_counts written;
     struct as_import_counts counts;
     struct as_trace trace;

@@ -8,81 +8,82 @@
 #include <math.h>
 #include <unistd.h>
 
-static struct assay_experiment *with_run(const struct place *place)
+static struct as_experiment *with_run(const struct place *place)
 {
-    const struct assay_row_run run = {.kind = "profile", .command = "x", .state = "complete"};
-    struct assay_experiment *e;
-    fine(assay_experiment_create(place->exp, 0, &e, err));
-    fine(assay_experiment_add_run(e, &run, NULL, err));
+    const struct as_row_run run = {.kind = "profile", .command = "x", .state = "complete"};
+    struct as_experiment *e;
+    fine(as_experiment_create(place->exp, 0, &e, err));
+    fine(as_experiment_add_run(e, &run, NULL, err));
     return e;
 }
 
-static const struct assay_metric cycles = {.name = "cycles",
-                                           .unit = "cy",
-                                           .meaning = "Cycles of an iteration.",
-                                           .formula = "model",
-                                           .better = ASSAY_BETTER_LOWER,
-                                           .pass = "predict"};
+static const struct as_metric cycles = {.name = "cycles",
+                                        .unit = "cy",
+                                        .meaning = "Cycles of an iteration.",
+                                        .formula = "model",
+                                        .better = AS_BETTER_LOWER,
+                                        .pass = "predict"};
 
 /* The same object has a value for each path and machine, and each is found by what it depends on.
  */
 static void test_contexts(void **state)
 {
-    struct assay_experiment *e = with_run(*state);
-    struct assay_row_context row = {.path = assay_known(1), .machine = "zen5"};
-    struct assay_subject subject = {.kind = ASSAY_OBJECT_LOOP, .object_id = 7};
+    struct as_experiment *e = with_run(*state);
+    struct as_row_context row = {.path = as_known(1), .machine = "zen5"};
+    struct as_subject subject = {.kind = AS_OBJECT_LOOP, .object_id = 7};
     int64_t m, again;
-    fine(assay_experiment_metric(e, &cycles, &m, err));
-    fine(assay_experiment_value(e, m, &subject, assay_modelled(1, 1, 1), err));
+    fine(as_experiment_metric(e, &cycles, &m, err));
+    fine(as_experiment_value(e, m, &subject, as_value_modelled(1, 1, 1), err));
     for (int path = 1; path <= 2; path++) {
-        row.path = assay_known(path);
-        fine(assay_experiment_add_context(e, &row, &subject.context_id, err));
-        fine(assay_experiment_value(e, m, &subject, assay_modelled(10 * path, 0, 99), err));
+        row.path = as_known(path);
+        fine(as_experiment_add_context(e, &row, &subject.context_id, err));
+        fine(as_experiment_value(e, m, &subject, as_value_modelled(10 * path, 0, 99), err));
     }
-    fine(assay_experiment_add_context(e, &row, &again, err));
+    fine(as_experiment_add_context(e, &row, &again, err));
     assert_int_equal(again, subject.context_id);
     assert_int_equal(integer_of(e, "SELECT count(*) FROM v_values"), 3);
     expect_row(e,
                "SELECT value FROM v_values JOIN v_contexts USING (context_id)"
                " WHERE metric = 'cycles' AND path = 2 AND machine = 'zen5'",
                "20.0");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
-static const struct assay_set_metric columns[] = {
+static const struct as_set_metric columns[] = {
     {.metric = {.name = "loads", .unit = "1", .meaning = "a", .formula = "b"},
-     .origin = ASSAY_ORIGIN_EXACT},
+     .origin = AS_ORIGIN_EXACT},
     {.metric = {.name = "bound_cy", .unit = "cy", .meaning = "a", .formula = "b"},
-     .origin = ASSAY_ORIGIN_MODELLED,
+     .origin = AS_ORIGIN_MODELLED,
      .digits = 3,
      .bounded = true},
     {.metric = {.name = "ratio", .unit = "%", .meaning = "a", .formula = "b"},
-     .origin = ASSAY_ORIGIN_DERIVED,
+     .origin = AS_ORIGIN_DERIVED,
      .digits = 1},
 };
 
-static struct assay_metric_set *open_set(struct assay_experiment *e)
+static struct as_metric_set *open_set(struct as_experiment *e)
 {
-    struct assay_metric_set *set;
-    fine(assay_metric_set_open(e, "loop_code", ASSAY_OBJECT_LOOP, "code", columns, 3, &set, err));
+    struct as_metric_set *set;
+    fine(as_metric_set_open(e, "loop_code", AS_OBJECT_LOOP, "code", columns, 3, &set, err));
     return set;
 }
 
 static void test_sets(void **state)
 {
-    struct assay_experiment *e = with_run(*state);
-    struct assay_metric_set *set = open_set(e);
-    struct assay_subject loop = {.kind = ASSAY_OBJECT_LOOP, .object_id = 3};
-    const struct assay_row_context path = {.path = assay_known(2)};
-    const struct assay_quantity first[] = {assay_exact(12, 1), assay_modelled(1.23456, 1, INFINITY),
-                                           assay_derived(-33.35, -33.35, -33.35, 1)};
-    const struct assay_quantity other[] = {
-        assay_exact(5, 1), {.origin = 0}, assay_derived(100, 100, 100, 1)};
-    fine(assay_metric_set_add(set, &loop, 0, first, err));
-    fine(assay_experiment_add_context(e, &path, &loop.context_id, err));
-    fine(assay_metric_set_add(set, &loop, 4, other, err));
-    fine(assay_metric_set_add(set, &loop, 5, other, err)); /* again: replaced */
-    assay_metric_set_close(&set);
+    struct as_experiment *e = with_run(*state);
+    struct as_metric_set *set = open_set(e);
+    struct as_subject loop = {.kind = AS_OBJECT_LOOP, .object_id = 3};
+    const struct as_row_context path = {.path = as_known(2)};
+    const struct as_bounded_value first[] = {as_value_exact(12, 1),
+                                             as_value_modelled(1.23456, 1, INFINITY),
+                                             as_value_derived(-33.35, -33.35, -33.35, 1)};
+    const struct as_bounded_value other[] = {
+        as_value_exact(5, 1), {.origin = 0}, as_value_derived(100, 100, 100, 1)};
+    fine(as_metric_set_add(set, &loop, 0, first, err));
+    fine(as_experiment_add_context(e, &path, &loop.context_id, err));
+    fine(as_metric_set_add(set, &loop, 4, other, err));
+    fine(as_metric_set_add(set, &loop, 5, other, err)); /* again: replaced */
+    as_metric_set_close(&set);
     expect_row(e,
                "SELECT loads, bound_cy, bound_cy_low, bound_cy_high, ratio FROM v_set_loop_code"
                " WHERE loop_id = 3 AND path IS NULL",
@@ -97,88 +98,87 @@ static void test_sets(void **state)
     expect_row(e, "SELECT low, value, high FROM v_values WHERE metric = 'loads' AND context_id = 0",
                "12.0 12.0 12.0");
     assert_int_equal(integer_of(e, "SELECT count(*) FROM v_values"), 5);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_reading_a_metric_wherever_it_is(void **state)
 {
-    struct assay_experiment *e = with_run(*state);
-    struct assay_metric_set *set = open_set(e);
-    struct assay_subject loop = {.kind = ASSAY_OBJECT_LOOP, .object_id = 3};
-    const struct assay_quantity row[] = {assay_exact(12, 1), {.origin = 0}, {.origin = 0}};
-    struct assay_rows *rows;
+    struct as_experiment *e = with_run(*state);
+    struct as_metric_set *set = open_set(e);
+    struct as_subject loop = {.kind = AS_OBJECT_LOOP, .object_id = 3};
+    const struct as_bounded_value row[] = {as_value_exact(12, 1), {.origin = 0}, {.origin = 0}};
+    struct as_rows *rows;
     int64_t m;
-    fine(assay_metric_set_add(set, &loop, 0, row, err));
-    assay_metric_set_close(&set);
-    fine(assay_experiment_metric(e, &columns[0].metric, &m, err));
+    fine(as_metric_set_add(set, &loop, 0, row, err));
+    as_metric_set_close(&set);
+    fine(as_experiment_metric(e, &columns[0].metric, &m, err));
     loop.object_id = 2;
-    fine(assay_experiment_value(e, m, &loop, assay_exact(8, 2), err));
+    fine(as_experiment_value(e, m, &loop, as_value_exact(8, 2), err));
     loop.run_id = 1;
-    fine(assay_experiment_values(e, m, &loop, &rows, err));
-    assert_int_equal(assay_rows_next(rows, NULL), 1);
-    assert_int_equal(assay_rows_integer(rows, 0), 2);
-    assert_true(fabs(assay_rows_real(rows, 1) - 8) < 1e-9);
-    assert_int_equal(assay_rows_next(rows, NULL), 1);
-    assert_int_equal(assay_rows_integer(rows, 0), 3);
-    assert_true(fabs(assay_rows_real(rows, 3) - 12) < 1e-9);
-    assert_string_equal(assay_rows_text(rows, 5), "exact");
-    assert_int_equal(assay_rows_next(rows, NULL), 0);
-    assay_rows_close(&rows);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_values(e, m, &loop, &rows, err));
+    assert_int_equal(as_rows_next(rows, NULL), 1);
+    assert_int_equal(as_rows_integer(rows, 0), 2);
+    assert_true(fabs(as_rows_real(rows, 1) - 8) < 1e-9);
+    assert_int_equal(as_rows_next(rows, NULL), 1);
+    assert_int_equal(as_rows_integer(rows, 0), 3);
+    assert_true(fabs(as_rows_real(rows, 3) - 12) < 1e-9);
+    assert_string_equal(as_rows_text(rows, 5), "exact");
+    assert_int_equal(as_rows_next(rows, NULL), 0);
+    as_rows_close(&rows);
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_what_a_set_refuses(void **state)
 {
-    struct assay_experiment *e = with_run(*state);
-    struct assay_metric_set *set = open_set(e);
-    const struct assay_subject loop = {.kind = ASSAY_OBJECT_LOOP, .object_id = 3};
-    const struct assay_subject function = {.kind = ASSAY_OBJECT_FUNCTION, .object_id = 3};
+    struct as_experiment *e = with_run(*state);
+    struct as_metric_set *set = open_set(e);
+    const struct as_subject loop = {.kind = AS_OBJECT_LOOP, .object_id = 3};
+    const struct as_subject function = {.kind = AS_OBJECT_FUNCTION, .object_id = 3};
     const struct {
-        struct assay_quantity row[3];
+        struct as_bounded_value row[3];
         const char *why;
     } bad[] = {
-        {{assay_modelled(1, 1, 1)}, "another origin"},
-        {{{.origin = 0}, {.origin = 0}, assay_derived(1, 0, 2, 1)}, "has bounds"},
-        {{{.origin = 0}, assay_modelled(1, 2, 3)}, "not within its interval"},
-        {{assay_exact(1e19, 1)}, "too large"},
+        {{as_value_modelled(1, 1, 1)}, "another origin"},
+        {{{.origin = 0}, {.origin = 0}, as_value_derived(1, 0, 2, 1)}, "has bounds"},
+        {{{.origin = 0}, as_value_modelled(1, 2, 3)}, "not within its interval"},
+        {{as_value_exact(1e19, 1)}, "too large"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        refused(assay_metric_set_add(set, &loop, 0, bad[i].row, err), INTERNAL, bad[i].why);
-    refused(assay_metric_set_add(set, &function, 0, bad[0].row, err), INTERNAL, "another kind");
-    assay_metric_set_close(&set);
-    refused(assay_metric_set_open(e, "x; DROP TABLE run", ASSAY_OBJECT_LOOP, "p", columns, 1, &set,
-                                  err),
+        refused(as_metric_set_add(set, &loop, 0, bad[i].row, err), INTERNAL, bad[i].why);
+    refused(as_metric_set_add(set, &function, 0, bad[0].row, err), INTERNAL, "another kind");
+    as_metric_set_close(&set);
+    refused(as_metric_set_open(e, "x; DROP TABLE run", AS_OBJECT_LOOP, "p", columns, 1, &set, err),
             INTERNAL, "is no name");
     assert_null(set);
     assert_int_equal(integer_of(e, "SELECT count(*) FROM set_loop_code"), 0);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* Opened again the rows stay; with other metrics, or other digits, they cannot. */
 static void test_sets_opened_again(void **state)
 {
-    struct assay_experiment *e = with_run(*state);
-    struct assay_metric_set *set = open_set(e);
-    const struct assay_subject loop = {.kind = ASSAY_OBJECT_LOOP, .object_id = 3, .run_id = 1};
-    const struct assay_quantity row[] = {assay_exact(12, 1), {.origin = 0}, {.origin = 0}};
-    struct assay_set_metric changed[3];
-    fine(assay_metric_set_add(set, &loop, 0, row, err));
-    assay_metric_set_close(&set);
+    struct as_experiment *e = with_run(*state);
+    struct as_metric_set *set = open_set(e);
+    const struct as_subject loop = {.kind = AS_OBJECT_LOOP, .object_id = 3, .run_id = 1};
+    const struct as_bounded_value row[] = {as_value_exact(12, 1), {.origin = 0}, {.origin = 0}};
+    struct as_set_metric changed[3];
+    fine(as_metric_set_add(set, &loop, 0, row, err));
+    as_metric_set_close(&set);
     const int64_t version = integer_of(e, "PRAGMA schema_version");
     set = open_set(e);
-    assay_metric_set_close(&set);
+    as_metric_set_close(&set);
     assert_int_equal(integer_of(e, "SELECT count(*) FROM set_loop_code"), 1);
     assert_int_equal(integer_of(e, "PRAGMA schema_version"), version); /* nothing made anew */
     memcpy(changed, columns, sizeof changed);
     changed[2].digits = 2;
-    fine(assay_metric_set_open(e, "loop_code", ASSAY_OBJECT_LOOP, "code", changed, 3, &set, err));
-    assay_metric_set_close(&set);
+    fine(as_metric_set_open(e, "loop_code", AS_OBJECT_LOOP, "code", changed, 3, &set, err));
+    as_metric_set_close(&set);
     assert_int_equal(integer_of(e, "SELECT count(*) FROM set_loop_code"), 0);
-    fine(assay_metric_set_open(e, "loop_code", ASSAY_OBJECT_LOOP, "code", columns, 1, &set, err));
-    fine(assay_metric_set_add(set, &loop, 0, row, err));
-    assay_metric_set_close(&set); /* with fewer metrics nothing of the others is left */
+    fine(as_metric_set_open(e, "loop_code", AS_OBJECT_LOOP, "code", columns, 1, &set, err));
+    fine(as_metric_set_add(set, &loop, 0, row, err));
+    as_metric_set_close(&set); /* with fewer metrics nothing of the others is left */
     expect_row(e, "SELECT count(*), min(metric) FROM v_values", "1 loads");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* Bytes of the committed pages of a database. */
@@ -204,173 +204,174 @@ static int64_t database_b(const char *path)
 static void test_bytes_of_a_value(void **state)
 {
     enum { LOOPS = 500, METRICS = 150, PATHS = 8 };
-    static struct assay_set_metric metric[METRICS];
+    static struct as_set_metric metric[METRICS];
     static char name[METRICS][24];
-    static struct assay_quantity value[METRICS];
+    static struct as_bounded_value value[METRICS];
     const struct place *place = *state;
-    struct assay_experiment *e = with_run(*state);
-    struct assay_metric_set *set;
+    struct as_experiment *e = with_run(*state);
+    struct as_metric_set *set;
     int64_t before, after;
     for (int m = 0; m < METRICS; m++) {
         snprintf(name[m], sizeof name[m], "metric_%d", m);
-        metric[m] = (struct assay_set_metric){
+        metric[m] = (struct as_set_metric){
             .metric = {.name = name[m], .unit = "1", .meaning = "a", .formula = "b"},
-            .origin = ASSAY_ORIGIN_MODELLED,
+            .origin = AS_ORIGIN_MODELLED,
             .digits = m % 4,
             .bounded = m % 3 == 0};
     }
     before = database_b(place->db);
-    fine(assay_experiment_begin(e, err));
-    fine(assay_metric_set_open(e, "many", ASSAY_OBJECT_LOOP, "p", metric, METRICS, &set, err));
+    fine(as_experiment_begin(e, err));
+    fine(as_metric_set_open(e, "many", AS_OBJECT_LOOP, "p", metric, METRICS, &set, err));
     for (int i = 0; i < LOOPS * PATHS; i++) {
-        const struct assay_subject loop = {
-            .kind = ASSAY_OBJECT_LOOP, .object_id = 1 + i / PATHS, .context_id = i % PATHS};
+        const struct as_subject loop = {
+            .kind = AS_OBJECT_LOOP, .object_id = 1 + i / PATHS, .context_id = i % PATHS};
         for (int m = 0; m < METRICS; m++) {
             const double is = (i * 37 + m * 101) % 9973;
-            value[m] = m % 3 ? assay_modelled(is, is, is) : assay_modelled(is, is - 40, is + 90);
+            value[m] =
+                m % 3 ? as_value_modelled(is, is, is) : as_value_modelled(is, is - 40, is + 90);
         }
-        fine(assay_metric_set_add(set, &loop, 0, value, err));
+        fine(as_metric_set_add(set, &loop, 0, value, err));
     }
-    assay_metric_set_close(&set);
-    fine(assay_experiment_commit(e, err));
+    as_metric_set_close(&set);
+    fine(as_experiment_commit(e, err));
     after = database_b(place->db);
     assert_true(after - before <= (int64_t)16 * LOOPS * PATHS * METRICS);
     assert_true(after - before >= (int64_t)3 * LOOPS * PATHS * METRICS);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_histograms(void **state)
 {
-    struct assay_experiment *e = with_run(*state);
-    const struct assay_subject loop = {.kind = ASSAY_OBJECT_LOOP, .object_id = 3, .run_id = 1};
+    struct as_experiment *e = with_run(*state);
+    const struct as_subject loop = {.kind = AS_OBJECT_LOOP, .object_id = 3, .run_id = 1};
     const double edge[] = {0, 10, 250.5, 1e6}, odd[] = {0, 10, 10, 11};
     const int64_t count[] = {4, 0, 12}, negative[] = {1, -1, 0};
-    struct assay_histogram it = {
-        .edge = edge, .count = count, .bin_n = 3, .origin = ASSAY_ORIGIN_MEASURED};
+    struct as_value_histogram it = {
+        .edge = edge, .count = count, .bin_n = 3, .origin = AS_ORIGIN_MEASURED};
     int64_t m;
-    fine(assay_experiment_metric(e, &cycles, &m, err));
-    fine(assay_experiment_histogram(e, m, &loop, &it, err));
+    fine(as_experiment_metric(e, &cycles, &m, err));
+    fine(as_experiment_histogram(e, m, &loop, &it, err));
     expect_row(e,
                "SELECT low, high, count, share, n, origin FROM v_histograms"
                " WHERE metric = 'cycles' AND bin = 2",
                "250.5 1000000 12 0.75 16 measured");
     assert_int_equal(integer_of(e, "SELECT count(*) FROM v_histograms"), 3);
     it.bin_n = 2; /* again: replaced */
-    fine(assay_experiment_histogram(e, m, &loop, &it, err));
+    fine(as_experiment_histogram(e, m, &loop, &it, err));
     assert_int_equal(integer_of(e, "SELECT count(*) FROM v_histograms"), 2);
     it.bin_n = 3;
     it.count = negative;
-    refused(assay_experiment_histogram(e, m, &loop, &it, err), INTERNAL, "holds -1");
+    refused(as_experiment_histogram(e, m, &loop, &it, err), INTERNAL, "holds -1");
     it.count = count;
     it.edge = odd;
-    refused(assay_experiment_histogram(e, m, &loop, &it, err), INTERNAL, "bin 1 is 10 to 10");
-    fine(assay_experiment_close(&e, err));
+    refused(as_experiment_histogram(e, m, &loop, &it, err), INTERNAL, "bin 1 is 10 to 10");
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_arrays(void **state)
 {
     const struct place *place = *state;
-    struct assay_experiment *e = with_run(place);
-    struct assay_subject loop = {.kind = ASSAY_OBJECT_LOOP, .object_id = 3, .run_id = 1};
+    struct as_experiment *e = with_run(place);
+    struct as_subject loop = {.kind = AS_OBJECT_LOOP, .object_id = 3, .run_id = 1};
     const uint8_t bytes[] = {1, 2, 3};
     const double times[] = {1.5, -2, 1e300};
-    const struct assay_array small = {.name = "b", .type = ASSAY_ARRAY_U8, .n = 3, .data = bytes};
-    struct assay_array many = {.name = "t", .type = ASSAY_ARRAY_F64, .n = 3, .data = times}, back;
+    const struct as_array small = {.name = "b", .type = AS_ARRAY_U8, .n = 3, .data = bytes};
+    struct as_array many = {.name = "t", .type = AS_ARRAY_F64, .n = 3, .data = times}, back;
     char file[128];
-    fine(assay_experiment_array(e, &loop, &small, err));
-    fine(assay_experiment_array(e, &loop, &many, err));
+    fine(as_experiment_array(e, &loop, &small, err));
+    fine(as_experiment_array(e, &loop, &many, err));
     expect_row(e, "SELECT name, path, offset_b, type, n FROM v_arrays WHERE name = 't'",
                "t run-001/arrays 8 f64 3");
-    fine(assay_experiment_read_array(e, &loop, "t", &back, err));
+    fine(as_experiment_read_array(e, &loop, "t", &back, err));
     assert_int_equal(back.n, 3);
-    assert_int_equal(back.type, ASSAY_ARRAY_F64);
+    assert_int_equal(back.type, AS_ARRAY_F64);
     assert_memory_equal(back.data, times, sizeof times);
-    assay_array_fini(&back);
+    as_array_fini(&back);
     many.n = 2; /* again: replaced */
-    fine(assay_experiment_array(e, &loop, &many, err));
-    fine(assay_experiment_read_array(e, &loop, "t", &back, err));
+    fine(as_experiment_array(e, &loop, &many, err));
+    fine(as_experiment_read_array(e, &loop, "t", &back, err));
     assert_int_equal(back.n, 2);
-    assay_array_fini(&back);
-    refused(assay_experiment_read_array(e, &loop, "no", &back, err), NOT_FOUND, "no array no");
+    as_array_fini(&back);
+    refused(as_experiment_read_array(e, &loop, "no", &back, err), NOT_FOUND, "no array no");
     snprintf(file, sizeof file, "%s/run-001/arrays", place->exp);
     assert_int_equal(truncate(file, 20), 0);
-    refused(assay_experiment_read_array(e, &loop, "t", &back, err), CORRUPT, "shorter than");
+    refused(as_experiment_read_array(e, &loop, "t", &back, err), CORRUPT, "shorter than");
     loop.run_id = 0;
-    refused(assay_experiment_array(e, &loop, &many, err), INTERNAL, "belongs to no run");
-    fine(assay_experiment_close(&e, err));
+    refused(as_experiment_array(e, &loop, &many, err), INTERNAL, "belongs to no run");
+    fine(as_experiment_close(&e, err));
 }
 
 /* A file elsewhere is not read, whatever the database says. */
 static void test_arrays_stay_in_their_run(void **state)
 {
     const struct place *place = *state;
-    struct assay_experiment *e = with_run(place);
-    const struct assay_subject loop = {.kind = ASSAY_OBJECT_LOOP, .object_id = 3, .run_id = 1};
-    const struct assay_array it = {.name = "b", .type = ASSAY_ARRAY_U8, .n = 3, .data = "abc"};
-    struct assay_array back;
-    fine(assay_experiment_array(e, &loop, &it, err));
-    fine(assay_experiment_close(&e, err));
+    struct as_experiment *e = with_run(place);
+    const struct as_subject loop = {.kind = AS_OBJECT_LOOP, .object_id = 3, .run_id = 1};
+    const struct as_array it = {.name = "b", .type = AS_ARRAY_U8, .n = 3, .data = "abc"};
+    struct as_array back;
+    fine(as_experiment_array(e, &loop, &it, err));
+    fine(as_experiment_close(&e, err));
     behind(place, "UPDATE run_file SET path = '../../../../../../etc/passwd'");
-    fine(assay_experiment_read(place->exp, &e, err));
-    refused(assay_experiment_read_array(e, &loop, "b", &back, err), CORRUPT, "damaged");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_read(place->exp, &e, err));
+    refused(as_experiment_read_array(e, &loop, "b", &back, err), CORRUPT, "damaged");
+    fine(as_experiment_close(&e, err));
 }
 
-static void say_as(struct assay_experiment *e, const char *pass, int64_t metric)
+static void say_as(struct as_experiment *e, const char *pass, int64_t metric)
 {
-    const struct assay_subject run = {.kind = ASSAY_OBJECT_RUN, .object_id = 1, .run_id = 1};
-    const struct assay_check check = {
+    const struct as_subject run = {.kind = AS_OBJECT_RUN, .object_id = 1, .run_id = 1};
+    const struct as_check check = {
         .run_id = 1, .name = pass, .title = "t", .text = "t", .weight = 1, .pass = pass};
-    const struct assay_what_if what_if = {.run_id = 1,
-                                          .name = pass,
-                                          .title = "t",
-                                          .meaning = "m",
-                                          .kind = ASSAY_OBJECT_RUN,
-                                          .time_s = 2,
-                                          .gain_s = assay_derived(1, 0, 2, 1),
-                                          .pass = pass};
-    const struct assay_finding finding = {.of = {ASSAY_OBJECT_RUN, 1, 1, 0},
-                                          .level = ASSAY_FINDING_HINT,
-                                          .topic = "t",
-                                          .text = "x",
-                                          .pass = pass};
-    const struct assay_detail detail = {
-        .of = {ASSAY_OBJECT_RUN, 1, 1, 0}, .name = pass, .title = "t", .text = "x", .pass = pass};
-    fine(assay_experiment_value(e, metric, &run, assay_exact(1, 1), err));
-    fine(assay_experiment_check(e, &check, err));
-    fine(assay_experiment_what_if(e, &what_if, err));
-    fine(assay_experiment_finding(e, &finding, err));
-    fine(assay_experiment_detail(e, &detail, err));
+    const struct as_what_if what_if = {.run_id = 1,
+                                       .name = pass,
+                                       .title = "t",
+                                       .meaning = "m",
+                                       .kind = AS_OBJECT_RUN,
+                                       .time_s = 2,
+                                       .gain_s = as_value_derived(1, 0, 2, 1),
+                                       .pass = pass};
+    const struct as_finding finding = {.of = {AS_OBJECT_RUN, 1, 1, 0},
+                                       .level = AS_FINDING_HINT,
+                                       .topic = "t",
+                                       .text = "x",
+                                       .pass = pass};
+    const struct as_detail detail = {
+        .of = {AS_OBJECT_RUN, 1, 1, 0}, .name = pass, .title = "t", .text = "x", .pass = pass};
+    fine(as_experiment_value(e, metric, &run, as_value_exact(1, 1), err));
+    fine(as_experiment_check(e, &check, err));
+    fine(as_experiment_what_if(e, &what_if, err));
+    fine(as_experiment_finding(e, &finding, err));
+    fine(as_experiment_detail(e, &detail, err));
 }
 
 static void test_a_pass_forgets_its_own_alone(void **state)
 {
-    struct assay_experiment *e = with_run(*state);
-    const struct assay_subject loop = {.kind = ASSAY_OBJECT_LOOP, .object_id = 3, .run_id = 1};
-    const struct assay_quantity row[] = {assay_exact(12, 1), {.origin = 0}, {.origin = 0}};
-    struct assay_metric other = cycles;
-    struct assay_metric_set *set = open_set(e);
+    struct as_experiment *e = with_run(*state);
+    const struct as_subject loop = {.kind = AS_OBJECT_LOOP, .object_id = 3, .run_id = 1};
+    const struct as_bounded_value row[] = {as_value_exact(12, 1), {.origin = 0}, {.origin = 0}};
+    struct as_metric other = cycles;
+    struct as_metric_set *set = open_set(e);
     int64_t first, second;
-    fine(assay_experiment_metric(e, &cycles, &first, err));
+    fine(as_experiment_metric(e, &cycles, &first, err));
     other.name = "other";
     other.pass = "code";
-    fine(assay_experiment_metric(e, &other, &second, err));
+    fine(as_experiment_metric(e, &other, &second, err));
     say_as(e, "predict", first);
     say_as(e, "code", second);
-    fine(assay_metric_set_add(set, &loop, 0, row, err));
-    assay_metric_set_close(&set);
+    fine(as_metric_set_add(set, &loop, 0, row, err));
+    as_metric_set_close(&set);
     static const char said[] =
         "SELECT (SELECT group_concat(pass) FROM finding), (SELECT group_concat(pass) FROM"
         " check_result), (SELECT group_concat(pass) FROM what_if), (SELECT group_concat(pass) FROM"
         " detail), (SELECT group_concat(name) FROM value JOIN metric USING (metric_id)),"
         " (SELECT count(*) FROM set_loop_code)";
-    fine(assay_experiment_forget(e, 1, "predict", err));
+    fine(as_experiment_forget(e, 1, "predict", err));
     expect_row(e, said, "code code code code other 1");
-    fine(assay_experiment_forget(e, 2, "code", err)); /* another run */
+    fine(as_experiment_forget(e, 2, "code", err)); /* another run */
     expect_row(e, said, "code code code code other 1");
-    fine(assay_experiment_forget(e, 1, "code", err));
+    fine(as_experiment_forget(e, 1, "code", err));
     expect_row(e, said, "- - - - - 0");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 int main(void)

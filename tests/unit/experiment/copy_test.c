@@ -8,14 +8,14 @@
 #include "base/str.h"
 #include "experiment/copy.h"
 
-static struct assay_experiment *new_experiment(void **state, const char *name)
+static struct as_experiment *new_experiment(void **state, const char *name)
 {
     const struct place *place = *state;
-    struct assay_experiment *e;
+    struct as_experiment *e;
     char path[100];
 
     snprintf(path, sizeof path, "%s/%s", place->dir, name);
-    fine(assay_experiment_create(path, 0, &e, err));
+    fine(as_experiment_create(path, 0, &e, err));
     return e;
 }
 
@@ -37,20 +37,20 @@ static bool is_copied(const struct as_copy_table *table)
 
 static void every_table_is_described(void **state)
 {
-    struct assay_experiment *e = new_experiment(state, "schema.assay");
-    struct assay_rows *rows;
+    struct as_experiment *e = new_experiment(state, "schema.assay");
+    struct as_rows *rows;
     size_t n = 0;
 
-    fine(assay_rows_open(e,
-                         "SELECT name FROM sqlite_schema WHERE type = 'table'"
-                         " AND name NOT LIKE 'sqlite_%'",
-                         &rows, err));
-    for (; assay_rows_next(rows, NULL) > 0; n++)
-        if (line_of(assay_rows_text(rows, 0)) < 0)
-            fail_msg("nothing says how table %s is copied", assay_rows_text(rows, 0));
-    assay_rows_close(&rows);
+    fine(as_rows_open(e,
+                      "SELECT name FROM sqlite_schema WHERE type = 'table'"
+                      " AND name NOT LIKE 'sqlite_%'",
+                      &rows, err));
+    for (; as_rows_next(rows, NULL) > 0; n++)
+        if (line_of(as_rows_text(rows, 0)) < 0)
+            fail_msg("nothing says how table %s is copied", as_rows_text(rows, 0));
+    as_rows_close(&rows);
     assert_true(n > 30);
-    assay_experiment_close(&e, NULL);
+    as_experiment_close(&e, NULL);
 }
 
 static bool refers_to(const struct as_copy_table *table, const struct as_copy_column *column,
@@ -82,9 +82,9 @@ static void check_column(const struct as_copy_table *table, const struct as_copy
                      table->name, column->name);
 }
 
-static void check_table(struct assay_experiment *e, const struct as_copy_table *table)
+static void check_table(struct as_experiment *e, const struct as_copy_table *table)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     char sql[400];
     size_t n = 0;
 
@@ -93,26 +93,26 @@ static void check_table(struct assay_experiment *e, const struct as_copy_table *
              " LEFT JOIN pragma_foreign_key_list('%s') f ON f.\"from\" = c.name"
              " WHERE c.name != '%s_id' ORDER BY c.cid",
              table->name, table->name, table->name);
-    fine(assay_rows_open(e, sql, &rows, err));
-    for (; assay_rows_next(rows, NULL) > 0; n++) {
+    fine(as_rows_open(e, sql, &rows, err));
+    for (; as_rows_next(rows, NULL) > 0; n++) {
         assert_true(n < table->column_n);
-        assert_string_equal(table->column[n].name, assay_rows_text(rows, 0));
+        assert_string_equal(table->column[n].name, as_rows_text(rows, 0));
         assert_int_equal(table->kind_at == (int)n,
                          strcmp(table->column[n].name, "object_kind") == 0);
-        check_column(table, &table->column[n], assay_rows_text(rows, 1),
-                     assay_rows_integer(rows, 2) != 0);
+        check_column(table, &table->column[n], as_rows_text(rows, 1),
+                     as_rows_integer(rows, 2) != 0);
     }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     assert_int_equal(n, table->column_n);
 }
 
 static void every_column_is_described(void **state)
 {
-    struct assay_experiment *e = new_experiment(state, "schema.assay");
+    struct as_experiment *e = new_experiment(state, "schema.assay");
 
     for (size_t i = 0; i < as_copy_table_n; i++)
         check_table(e, &as_copy_tables[i]);
-    assay_experiment_close(&e, NULL);
+    as_experiment_close(&e, NULL);
 }
 
 static void tables_stand_behind_those_they_refer_to(void **state)
@@ -126,7 +126,7 @@ static void tables_stand_behind_those_they_refer_to(void **state)
 
 /* ---- Copies -------------------------------------------------------------------------------- */
 
-static int same_file(void *context, const char *path, struct as_str *out, struct assay_error *err)
+static int same_file(void *context, const char *path, struct as_str *out, struct as_error *err)
 {
     (void)context;
     (void)err;
@@ -135,39 +135,38 @@ static int same_file(void *context, const char *path, struct as_str *out, struct
 }
 
 /* All rows of the tables that are copied, as text. */
-static void dump(struct assay_experiment *e, struct as_str *out)
+static void dump(struct as_experiment *e, struct as_str *out)
 {
     for (size_t i = 0; i < as_copy_table_n; i++) {
-        struct assay_rows *rows;
+        struct as_rows *rows;
         char sql[100];
 
         if (!is_copied(&as_copy_tables[i]))
             continue;
         snprintf(sql, sizeof sql, "SELECT * FROM \"%s\" ORDER BY 1, 2, 3", as_copy_tables[i].name);
-        fine(assay_rows_open(e, sql, &rows, err));
-        while (assay_rows_next(rows, NULL) > 0) {
+        fine(as_rows_open(e, sql, &rows, err));
+        while (as_rows_next(rows, NULL) > 0) {
             as_str_appendz(out, as_copy_tables[i].name);
-            for (int c = 0; c < assay_rows_column_n(rows); c++)
-                as_str_appendf(out, " %s=%s", assay_rows_column(rows, c),
-                               assay_rows_text(rows, c) ? assay_rows_text(rows, c) : "NULL");
+            for (int c = 0; c < as_rows_column_n(rows); c++)
+                as_str_appendf(out, " %s=%s", as_rows_column(rows, c),
+                               as_rows_text(rows, c) ? as_rows_text(rows, c) : "NULL");
             as_str_appendz(out, "\n");
         }
-        assay_rows_close(&rows);
+        as_rows_close(&rows);
     }
 }
 
-static int64_t new_run(struct assay_experiment *e)
+static int64_t new_run(struct as_experiment *e)
 {
-    const struct assay_row_run run = {.kind = "profile", .command = "x", .state = "complete"};
+    const struct as_row_run run = {.kind = "profile", .command = "x", .state = "complete"};
     int64_t id;
 
-    fine(assay_experiment_add_run(e, &run, &id, err));
+    fine(as_experiment_add_run(e, &run, &id, err));
     return id;
 }
 
-static void copy_run(struct as_copy *copy, struct assay_experiment *from,
-                     struct assay_experiment *to, int64_t shift_ns, int64_t from_run,
-                     int64_t to_run)
+static void copy_run(struct as_copy *copy, struct as_experiment *from, struct as_experiment *to,
+                     int64_t shift_ns, int64_t from_run, int64_t to_run)
 {
     const struct as_copy_part part = {.from = from,
                                       .from_run = from_run,
@@ -176,33 +175,33 @@ static void copy_run(struct as_copy *copy, struct assay_experiment *from,
                                       .whose = "rank 1",
                                       .file = same_file};
 
-    fine(assay_experiment_begin(to, err));
+    fine(as_experiment_begin(to, err));
     fine(as_copy_run(copy, &part, err));
-    fine(assay_experiment_commit(to, err));
+    fine(as_experiment_commit(to, err));
 }
 
 /* Also what refers to rows further down: the outer loop is a version of the inner one. */
-static void fill(struct assay_experiment *e, struct fixture *f)
+static void fill(struct as_experiment *e, struct fixture *f)
 {
     fine(fixture_fill(e, f, err));
-    const struct assay_row_loop outer = {
+    const struct as_row_loop outer = {
         .function_id = f->solve, .source_loop_id = f->inner, .address = 0x1110, .depth = 1};
-    fine(assay_experiment_add_loop(e, &outer, NULL, err));
-    const struct assay_row_run_file file = {
+    fine(as_experiment_add_loop(e, &outer, NULL, err));
+    const struct as_row_run_file file = {
         .run_id = f->run, .path = "run-001/main.samples", .kind = "samples"};
-    fine(assay_experiment_add_run_file(e, &file, NULL, err));
-    const struct assay_row_mapping mapping = {.process_id = f->process[0],
-                                              .module_id = f->module[0],
-                                              .start = 4096,
-                                              .end = 8192,
-                                              .from_ns = assay_known(5)};
-    fine(assay_experiment_add_mapping(e, &mapping, NULL, err));
+    fine(as_experiment_add_run_file(e, &file, NULL, err));
+    const struct as_row_mapping mapping = {.process_id = f->process[0],
+                                           .module_id = f->module[0],
+                                           .start = 4096,
+                                           .end = 8192,
+                                           .from_ns = as_known(5)};
+    fine(as_experiment_add_mapping(e, &mapping, NULL, err));
 }
 
 static void a_copy_is_the_same(void **state)
 {
-    struct assay_experiment *from = new_experiment(state, "from.assay"),
-                            *to = new_experiment(state, "to.assay");
+    struct as_experiment *from = new_experiment(state, "from.assay"),
+                         *to = new_experiment(state, "to.assay");
     struct as_str want = {0}, got = {0};
     struct as_copy *copy;
     struct fixture f;
@@ -214,13 +213,13 @@ static void a_copy_is_the_same(void **state)
     dump(to, &got);
     assert_true(want.n > 5000);
     assert_string_equal(as_str_z(&want), as_str_z(&got));
-    assert_int_equal(f.inner, as_copy_object(copy, ASSAY_OBJECT_LOOP, f.inner));
-    assert_int_equal(0, as_copy_object(copy, ASSAY_OBJECT_LOOP, 4711));
+    assert_int_equal(f.inner, as_copy_object(copy, AS_OBJECT_LOOP, f.inner));
+    assert_int_equal(0, as_copy_object(copy, AS_OBJECT_LOOP, 4711));
     as_copy_free(&copy);
     as_str_fini(&want);
     as_str_fini(&got);
-    assay_experiment_close(&from, NULL);
-    assay_experiment_close(&to, NULL);
+    as_experiment_close(&from, NULL);
+    as_experiment_close(&to, NULL);
 }
 
 static void a_second_copy_shares_the_program(void **state)
@@ -228,8 +227,8 @@ static void a_second_copy_shares_the_program(void **state)
     static const char *const same[] = {"host",  "category", "module",   "function", "loop",
                                        "block", "location", "callpath", "line",     "metric"};
     static const char *const twice[] = {"process", "thread", "sample", "mapping"};
-    struct assay_experiment *from = new_experiment(state, "from.assay"),
-                            *to = new_experiment(state, "to.assay");
+    struct as_experiment *from = new_experiment(state, "from.assay"),
+                         *to = new_experiment(state, "to.assay");
     struct as_copy *copy;
     struct fixture f;
     char sql[200];
@@ -253,32 +252,32 @@ static void a_second_copy_shares_the_program(void **state)
     assert_int_equal(1005, integer_of(to, "SELECT max(from_ns) FROM mapping"));
     assert_int_equal(2 * integer_of(from, "SELECT sum(n) FROM sample"),
                      integer_of(to, "SELECT sum(n) FROM sample"));
-    assay_experiment_close(&from, NULL);
-    assay_experiment_close(&to, NULL);
+    as_experiment_close(&from, NULL);
+    as_experiment_close(&to, NULL);
 }
 
 /* The times of a simulated run, and a model with a factor at `size_n` sizes. */
-static void add_models(struct assay_experiment *e, int64_t run, int size_n)
+static void add_models(struct as_experiment *e, int64_t run, int size_n)
 {
-    struct assay_row_scaling_factor factor = {
+    struct as_row_scaling_factor factor = {
         .part = "measured", .factor = "speedup", .title = "speed-up", .value = 1};
-    const struct assay_row_simulation simulation = {
+    const struct as_row_simulation simulation = {
         .run_id = run, .total_ns = 1000 * size_n, .ideal_ns = 900};
-    const struct assay_row_scaling scaling = {
+    const struct as_row_scaling scaling = {
         .run_id = run, .kind = "strong", .work = "useful", .size_n = size_n, .lowest = "transfer"};
 
-    fine(assay_experiment_add_simulation(e, &simulation, err));
-    fine(assay_experiment_add_scaling(e, &scaling, &factor.scaling_id, err));
-    const struct assay_row_scaling_law law = {.scaling_id = factor.scaling_id,
-                                              .factor = "speedup",
-                                              .title = "speed-up",
-                                              .law = "linear",
-                                              .formula = "a + f P",
-                                              .a = size_n};
-    fine(assay_experiment_add_scaling_law(e, &law, err));
+    fine(as_experiment_add_simulation(e, &simulation, err));
+    fine(as_experiment_add_scaling(e, &scaling, &factor.scaling_id, err));
+    const struct as_row_scaling_law law = {.scaling_id = factor.scaling_id,
+                                           .factor = "speedup",
+                                           .title = "speed-up",
+                                           .law = "linear",
+                                           .formula = "a + f P",
+                                           .a = size_n};
+    fine(as_experiment_add_scaling_law(e, &law, err));
     for (; factor.position < size_n; factor.position++) {
         factor.size = (double)(1 << factor.position);
-        fine(assay_experiment_add_scaling_factor(e, &factor, err));
+        fine(as_experiment_add_scaling_factor(e, &factor, err));
     }
 }
 
@@ -286,9 +285,9 @@ static void add_models(struct assay_experiment *e, int64_t run, int size_n)
  * rows. */
 static void models_of_the_first_are_kept(void **state)
 {
-    struct assay_experiment *first = new_experiment(state, "first.assay"),
-                            *second = new_experiment(state, "second.assay"),
-                            *to = new_experiment(state, "to.assay");
+    struct as_experiment *first = new_experiment(state, "first.assay"),
+                         *second = new_experiment(state, "second.assay"),
+                         *to = new_experiment(state, "to.assay");
     struct as_copy *copy;
 
     const int64_t run[] = {new_run(first), new_run(second), new_run(to)};
@@ -303,33 +302,33 @@ static void models_of_the_first_are_kept(void **state)
     assert_int_equal(3, integer_of(to, "SELECT total(size) FROM scaling_factor"));
     assert_int_equal(2, integer_of(to, "SELECT total(a) FROM scaling_law"));
     assert_int_equal(0, integer_of(to, "SELECT count(*) FROM pragma_foreign_key_check"));
-    assay_experiment_close(&first, NULL);
-    assay_experiment_close(&second, NULL);
-    assay_experiment_close(&to, NULL);
+    as_experiment_close(&first, NULL);
+    as_experiment_close(&second, NULL);
+    as_experiment_close(&to, NULL);
 }
 
 /* A row that refers to one that is not there: nothing in call paths is held by the schema. */
 static void damage_is_said(void **state)
 {
-    struct assay_experiment *from = new_experiment(state, "from.assay"),
-                            *to = new_experiment(state, "to.assay");
-    const struct assay_row_callpath lost = {.parent_id = 77, .function_id = 1, .depth = 2};
+    struct as_experiment *from = new_experiment(state, "from.assay"),
+                         *to = new_experiment(state, "to.assay");
+    const struct as_row_callpath lost = {.parent_id = 77, .function_id = 1, .depth = 2};
     struct as_copy *copy;
     struct fixture f;
 
     fill(from, &f);
-    fine(assay_experiment_add_callpath(from, &lost, NULL, err));
+    fine(as_experiment_add_callpath(from, &lost, NULL, err));
     fine(as_copy_new(to, &copy, err));
     const struct as_copy_part part = {
         .from = from, .from_run = f.run, .to_run = new_run(to), .whose = "", .file = same_file};
-    fine(assay_experiment_begin(to, err));
+    fine(as_experiment_begin(to, err));
     refused(as_copy_run(copy, &part, err), CORRUPT,
             "/from.assay: damaged: table callpath: a row refers to row 77 of callpath, which is "
             "missing; remove it or use an undamaged copy");
-    assay_experiment_rollback(to);
+    as_experiment_rollback(to);
     as_copy_free(&copy);
-    assay_experiment_close(&from, NULL);
-    assay_experiment_close(&to, NULL);
+    as_experiment_close(&from, NULL);
+    as_experiment_close(&to, NULL);
 }
 
 int main(void)

@@ -9,22 +9,22 @@
 #include <sys/wait.h>
 
 /* `n` modules named from `from` on. */
-static int add_modules(struct assay_experiment *e, int from, int n, struct assay_error *err)
+static int add_modules(struct as_experiment *e, int from, int n, struct as_error *err)
 {
     char path[1100];
     for (int i = from; i < from + n; i++) {
-        const struct assay_row_module row = {.path = path, .name = "m", .kind = "shared"};
+        const struct as_row_module row = {.path = path, .name = "m", .kind = "shared"};
         snprintf(path, sizeof path, "/%01000d", i);
-        AS_TRY(assay_experiment_add_module(e, &row, NULL, err));
+        AS_TRY(as_experiment_add_module(e, &row, NULL, err));
     }
     return 0;
 }
 
-static int add_batch(struct assay_experiment *e, int from, int n, struct assay_error *err)
+static int add_batch(struct as_experiment *e, int from, int n, struct as_error *err)
 {
-    AS_TRY(assay_experiment_begin(e, err));
+    AS_TRY(as_experiment_begin(e, err));
     int rc = add_modules(e, from, n, err);
-    int commit = assay_experiment_commit(e, err);
+    int commit = as_experiment_commit(e, err);
     return rc ? rc : commit;
 }
 
@@ -40,16 +40,16 @@ static void kill_a_writer(const struct place *place)
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
-        const struct assay_row_run run = {.kind = "profile", .command = "x", .state = "recording"};
-        struct assay_experiment *e;
-        struct assay_error err = {0};
-        int rc = assay_experiment_create(place->exp, 0, &e, &err);
+        const struct as_row_run run = {.kind = "profile", .command = "x", .state = "recording"};
+        struct as_experiment *e;
+        struct as_error err = {0};
+        int rc = as_experiment_create(place->exp, 0, &e, &err);
         if (rc == 0)
-            rc = assay_experiment_add_run(e, &run, NULL, &err);
+            rc = as_experiment_add_run(e, &run, NULL, &err);
         if (rc == 0)
             rc = add_batch(e, 0, 100, &err);
         if (rc == 0)
-            rc = assay_experiment_begin(e, &err);
+            rc = as_experiment_begin(e, &err);
         if (rc == 0)
             rc = add_modules(e, 100, 50000, &err);
         if (write(ready[1], rc == 0 ? "y" : "n", 1) != 1)
@@ -69,43 +69,43 @@ static void kill_a_writer(const struct place *place)
 static void test_killed_then_read(void **state)
 {
     const struct place *place = *state;
-    struct assay_experiment *e;
+    struct as_experiment *e;
     kill_a_writer(place);
-    fine(assay_experiment_read(place->exp, &e, err));
+    fine(as_experiment_read(place->exp, &e, err));
     assert_int_equal(integer_of(e, "SELECT count(*) FROM module"), 100);
     expect_row(e, "SELECT state FROM run", "interrupted");
     expect_row(e, "PRAGMA integrity_check", "ok");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_killed_then_written_on(void **state)
 {
     const struct place *place = *state;
-    struct assay_experiment *e;
+    struct as_experiment *e;
     kill_a_writer(place);
-    fine(assay_experiment_open(place->exp, &e, err)); /* the lock died with its holder */
+    fine(as_experiment_open(place->exp, &e, err)); /* the lock died with its holder */
     fine(add_batch(e, 100, 10, err));
     assert_int_equal(integer_of(e, "SELECT count(*) FROM module"), 110);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_a_batch_not_committed_is_gone(void **state)
 {
     const struct place *place = *state;
-    struct assay_experiment *e;
-    fine(assay_experiment_create(place->exp, 0, &e, err));
-    fine(assay_experiment_begin(e, err));
-    refused(assay_experiment_begin(e, err), INTERNAL, "a batch is open already");
+    struct as_experiment *e;
+    fine(as_experiment_create(place->exp, 0, &e, err));
+    fine(as_experiment_begin(e, err));
+    refused(as_experiment_begin(e, err), INTERNAL, "a batch is open already");
     fine(add_modules(e, 0, 3, err));
-    assay_experiment_rollback(e);
-    refused(assay_experiment_commit(e, err), INTERNAL, "no batch is open");
+    as_experiment_rollback(e);
+    refused(as_experiment_commit(e, err), INTERNAL, "no batch is open");
     fine(add_batch(e, 0, 2, err));
-    fine(assay_experiment_begin(e, err));
+    fine(as_experiment_begin(e, err));
     fine(add_modules(e, 2, 3, err));
-    fine(assay_experiment_close(&e, err));
-    fine(assay_experiment_read(place->exp, &e, err));
+    fine(as_experiment_close(&e, err));
+    fine(as_experiment_read(place->exp, &e, err));
     assert_int_equal(integer_of(e, "SELECT count(*) FROM module"), 2);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* Fills a small disk in a child; the exit status is the line of the failed check. */
@@ -119,25 +119,25 @@ static void test_a_batch_not_committed_is_gone(void **state)
 
 static void fill_the_disk(const char *path, const char *why)
 {
-    struct assay_error err = {0};
-    struct assay_experiment *e;
+    struct as_error err = {0};
+    struct as_experiment *e;
     int batches = 0, rc = 0;
-    child_check(assay_experiment_create(path, 0, &e, &err) == 0);
+    child_check(as_experiment_create(path, 0, &e, &err) == 0);
     while ((rc = add_batch(e, batches * 200, 200, &err)) == 0 && batches < 100)
         batches++;
-    child_check(rc == ASSAY_ERR_IO && err.code == ASSAY_ERR_IO);
+    child_check(rc == AS_ERR_IO && err.code == AS_ERR_IO);
     child_check(has(err.text, why));
     child_check(has(err.text, "; free some space and repeat the command"));
     child_check(strchr(err.text, '\n') == NULL);
     /* The same again, and reading and closing work. */
-    child_check(add_batch(e, batches * 200, 200, &err) == ASSAY_ERR_IO);
+    child_check(add_batch(e, batches * 200, 200, &err) == AS_ERR_IO);
     child_check(batches > 0);
     child_check(integer_of(e, "SELECT count(*) FROM module") == batches * 200);
-    assay_experiment_close(&e, NULL);
-    child_check(assay_experiment_read(path, &e, &err) == 0);
+    as_experiment_close(&e, NULL);
+    child_check(as_experiment_read(path, &e, &err) == 0);
     child_check(integer_of(e, "SELECT count(*) FROM module") == batches * 200);
     expect_row(e, "PRAGMA integrity_check", "ok");
-    assay_experiment_close(&e, NULL);
+    as_experiment_close(&e, NULL);
 }
 
 static void wait_for(pid_t pid)
@@ -189,11 +189,11 @@ static void test_no_room_for_a_new_one(void **state)
     pid_t pid = fork();
     if (pid == 0) {
         const struct rlimit limit = {20000, 20000};
-        struct assay_error err = {0};
-        struct assay_experiment *e;
+        struct as_error err = {0};
+        struct as_experiment *e;
         signal(SIGXFSZ, SIG_IGN);
         setrlimit(RLIMIT_FSIZE, &limit);
-        child_check(assay_experiment_create(place->exp, 0, &e, &err) == ASSAY_ERR_IO);
+        child_check(as_experiment_create(place->exp, 0, &e, &err) == AS_ERR_IO);
         child_check(has(err.text, "cannot be written: "));
         child_check(access(place->exp, F_OK) != 0); /* nothing half made stays */
         _exit(0);
@@ -205,27 +205,27 @@ static void test_no_room_for_a_new_one(void **state)
 static void test_reader_beside_a_writer(void **state)
 {
     const struct place *place = *state;
-    struct assay_experiment *writer, *reader;
-    struct assay_rows *rows;
+    struct as_experiment *writer, *reader;
+    struct as_rows *rows;
     int n = 0;
-    fine(assay_experiment_create(place->exp, 0, &writer, err));
+    fine(as_experiment_create(place->exp, 0, &writer, err));
     fine(add_batch(writer, 0, 50, err));
-    fine(assay_experiment_read(place->exp, &reader, err));
-    fine(assay_experiment_begin(writer, err));
+    fine(as_experiment_read(place->exp, &reader, err));
+    fine(as_experiment_begin(writer, err));
     fine(add_modules(writer, 50, 50, err));
     assert_int_equal(integer_of(reader, "SELECT count(*) FROM module"), 50);
-    fine(assay_rows_open(reader, "SELECT path FROM module", &rows, err));
-    fine(assay_rows_next(rows, err));
-    fine(assay_experiment_commit(writer, err));
+    fine(as_rows_open(reader, "SELECT path FROM module", &rows, err));
+    fine(as_rows_next(rows, err));
+    fine(as_experiment_commit(writer, err));
     fine(add_batch(writer, 100, 50, err));
-    for (n = 1; assay_rows_next(rows, NULL) == 1; n++)
+    for (n = 1; as_rows_next(rows, NULL) == 1; n++)
         ;
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     assert_int_equal(n, 50);
     assert_int_equal(integer_of(reader, "SELECT count(*) FROM module"), 150);
-    fine(assay_experiment_close(&writer, err)); /* under a reader */
+    fine(as_experiment_close(&writer, err)); /* under a reader */
     assert_int_equal(integer_of(reader, "SELECT count(*) FROM module"), 150);
-    fine(assay_experiment_close(&reader, err));
+    fine(as_experiment_close(&reader, err));
 }
 
 int main(void)

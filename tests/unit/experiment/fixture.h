@@ -18,6 +18,6 @@ struct fixture {
 };
 
 /* Fills an experiment open for writing; 0 or the first failure. */
-int fixture_fill(struct assay_experiment *experiment, struct fixture *f, struct assay_error *err);
+int fixture_fill(struct as_experiment *experiment, struct fixture *f, struct as_error *err);
 
 #endif

@@ -27,37 +27,36 @@ struct story {
     int64_t line[5];
 };
 
-static int64_t function_row(struct assay_experiment *e, const char *name, int64_t address)
+static int64_t function_row(struct as_experiment *e, const char *name, int64_t address)
 {
-    const struct assay_row_function row = {.module_id = 1,
-                                           .name = name,
-                                           .address = address ? assay_known(address)
-                                                              : (struct assay_number){0},
-                                           .known_from = address ? "symbol" : "inlined"};
+    const struct as_row_function row = {.module_id = 1,
+                                        .name = name,
+                                        .address =
+                                            address ? as_known(address) : (struct as_number){0},
+                                        .known_from = address ? "symbol" : "inlined"};
     int64_t id;
-    fine(assay_experiment_add_function(e, &row, &id, err));
+    fine(as_experiment_add_function(e, &row, &id, err));
     return id;
 }
 
-static int64_t inlining_row(struct assay_experiment *e, int64_t function, int64_t parent,
+static int64_t inlining_row(struct as_experiment *e, int64_t function, int64_t parent,
                             const char *name, int64_t line)
 {
-    const struct assay_row_inlining row = {function, parent, function_row(e, name, 0), line};
+    const struct as_row_inlining row = {function, parent, function_row(e, name, 0), line};
     int64_t id;
-    fine(assay_experiment_add_inlining(e, &row, &id, err));
+    fine(as_experiment_add_inlining(e, &row, &id, err));
     return id;
 }
 
-static void fill_code(struct assay_experiment *e, struct story *s)
+static void fill_code(struct as_experiment *e, struct story *s)
 {
-    const struct assay_row_module module = {
-        .path = "/opt/walk", .name = "walk", .kind = "executable"};
-    const struct assay_row_source_file file = {.path = "/src/walk.c"};
-    fine(assay_experiment_add_module(e, &module, NULL, err));
-    fine(assay_experiment_add_source_file(e, &file, NULL, err));
+    const struct as_row_module module = {.path = "/opt/walk", .name = "walk", .kind = "executable"};
+    const struct as_row_source_file file = {.path = "/src/walk.c"};
+    fine(as_experiment_add_module(e, &module, NULL, err));
+    fine(as_experiment_add_source_file(e, &file, NULL, err));
     for (int i = 1; i < 5; i++) {
-        const struct assay_row_line line = {.source_file_id = 1, .number = 10 * i};
-        fine(assay_experiment_add_line(e, &line, &s->line[i], err));
+        const struct as_row_line line = {.source_file_id = 1, .number = 10 * i};
+        fine(as_experiment_add_line(e, &line, &s->line[i], err));
     }
     s->main = function_row(e, "main", 0x1000);
     s->walk = function_row(e, "walk", 0x2000);
@@ -66,13 +65,13 @@ static void fill_code(struct assay_experiment *e, struct story *s)
     s->in_leaf = inlining_row(e, s->main, s->in_step, "leaf", s->line[2]);
     s->walk_leaf = inlining_row(e, s->walk, 0, "leaf", s->line[3]);
     s->in_walk = inlining_row(e, s->walk, 0, "walk", s->line[4]);
-    const struct assay_row_loop loop = {.function_id = s->main,
-                                        .address = 0x1030,
-                                        .depth = 1,
-                                        .is_innermost = true,
-                                        .inlining_id = s->in_leaf};
-    fine(assay_experiment_add_loop(e, &loop, NULL, err));
-    const struct assay_row_location at[] = {
+    const struct as_row_loop loop = {.function_id = s->main,
+                                     .address = 0x1030,
+                                     .depth = 1,
+                                     .is_innermost = true,
+                                     .inlining_id = s->in_leaf};
+    fine(as_experiment_add_loop(e, &loop, NULL, err));
+    const struct as_row_location at[] = {
         {0},
         {1, 0x1010, s->main, 0, 0, 0, 0},
         {1, 0x1020, s->main, 0, 0, 0, s->in_step},
@@ -83,33 +82,33 @@ static void fill_code(struct assay_experiment *e, struct story *s)
         {1, 0x3010, s->leaf, 0, 0, 0, 0},
     };
     for (int i = 1; i < 8; i++)
-        fine(assay_experiment_add_location(e, &at[i], &s->at[i], err));
+        fine(as_experiment_add_location(e, &at[i], &s->at[i], err));
 }
 
-static int64_t path_row(struct assay_experiment *e, const struct story *s, int64_t parent,
+static int64_t path_row(struct as_experiment *e, const struct story *s, int64_t parent,
                         int64_t function, int64_t call, int64_t depth)
 {
-    const struct assay_row_callpath row = {parent, function, call, s->application, depth};
+    const struct as_row_callpath row = {parent, function, call, s->application, depth};
     int64_t id;
-    fine(assay_experiment_add_callpath(e, &row, &id, err));
+    fine(as_experiment_add_callpath(e, &row, &id, err));
     return id;
 }
 
-static void fill_run(struct assay_experiment *e, struct story *s)
+static void fill_run(struct as_experiment *e, struct story *s)
 {
-    const struct assay_row_run run = {.kind = "profile", .command = "walk", .state = "complete"};
-    const struct assay_row_category category[] = {{.name = "application"}, {.name = "solver"}};
-    struct assay_row_process process = {.pid = 1};
-    struct assay_row_thread thread = {.tid = 1};
-    fine(assay_experiment_add_run(e, &run, &s->run, err));
-    fine(assay_experiment_add_category(e, &category[0], &s->application, err));
-    fine(assay_experiment_add_category(e, &category[1], &s->solver, err));
+    const struct as_row_run run = {.kind = "profile", .command = "walk", .state = "complete"};
+    const struct as_row_category category[] = {{.name = "application"}, {.name = "solver"}};
+    struct as_row_process process = {.pid = 1};
+    struct as_row_thread thread = {.tid = 1};
+    fine(as_experiment_add_run(e, &run, &s->run, err));
+    fine(as_experiment_add_category(e, &category[0], &s->application, err));
+    fine(as_experiment_add_category(e, &category[1], &s->solver, err));
     process.run_id = s->run;
-    fine(assay_experiment_add_process(e, &process, &thread.process_id, err));
-    fine(assay_experiment_add_thread(e, &thread, &s->thread, err));
+    fine(as_experiment_add_process(e, &process, &thread.process_id, err));
+    fine(as_experiment_add_thread(e, &thread, &s->thread, err));
 }
 
-static void fill_samples(struct assay_experiment *e, struct story *s)
+static void fill_samples(struct as_experiment *e, struct story *s)
 {
     s->root = path_row(e, s, 0, s->main, 0, 1);
     s->walking = path_row(e, s, s->root, s->walk, s->at[2], 2);
@@ -122,31 +121,31 @@ static void fill_samples(struct assay_experiment *e, struct story *s)
                   {s->walking, 5, 11}, {s->walking, 6, 3}, {s->again, 4, 2}, {s->again, 5, 4},
                   {s->again, 6, 1},    {s->called, 7, 6}};
     for (size_t i = 0; i < sizeof sample / sizeof *sample; i++) {
-        const struct assay_row_sample row = {.thread_id = s->thread,
-                                             .callpath_id = sample[i].path,
-                                             .location_id = s->at[sample[i].at],
-                                             .n = sample[i].n,
-                                             .time_ns = 10000000 * sample[i].n};
-        fine(assay_experiment_add_sample(e, &row, err));
+        const struct as_row_sample row = {.thread_id = s->thread,
+                                          .callpath_id = sample[i].path,
+                                          .location_id = s->at[sample[i].at],
+                                          .n = sample[i].n,
+                                          .time_ns = 10000000 * sample[i].n};
+        fine(as_experiment_add_sample(e, &row, err));
     }
     /* Waiting, 0.5 s, in the leaf that is inlined into walk. */
-    const struct assay_row_sample wait = {s->thread, s->walking, s->at[5], ASSAY_SAMPLE_BLOCKED,
-                                          2,         500000000};
-    fine(assay_experiment_add_sample(e, &wait, err));
+    const struct as_row_sample wait = {s->thread,         s->walking, s->at[5],
+                                       AS_SAMPLE_BLOCKED, 2,          500000000};
+    fine(as_experiment_add_sample(e, &wait, err));
 }
 
-static struct assay_experiment *told(const struct place *place, struct story *s)
+static struct as_experiment *told(const struct place *place, struct story *s)
 {
-    struct assay_experiment *e;
-    fine(assay_experiment_create(place->exp, 0, &e, err));
+    struct as_experiment *e;
+    fine(as_experiment_create(place->exp, 0, &e, err));
     fill_run(e, s);
     fill_code(e, s);
     fill_samples(e, s);
-    fine(assay_experiment_summarise(e, s->run, err));
+    fine(as_experiment_summarise(e, s->run, err));
     return e;
 }
 
-static void expect_counts(struct assay_experiment *e, const char *view, const char *which,
+static void expect_counts(struct as_experiment *e, const char *view, const char *which,
                           const char *want)
 {
     char sql[300];
@@ -160,7 +159,7 @@ static void expect_counts(struct assay_experiment *e, const char *view, const ch
 static void test_functions(void **state)
 {
     struct story s;
-    struct assay_experiment *e = told(*state, &s);
+    struct as_experiment *e = told(*state, &s);
     expect_counts(e, "functions", "name = 'main'", "5 69 0.05 0.69");
     expect_counts(e, "functions", "name = 'step'", "10 64 0.10 0.64");
     expect_counts(e, "functions", "name = 'leaf' AND is_inlined", "35 41 0.35 0.41");
@@ -183,21 +182,21 @@ static void test_functions(void **state)
                "SELECT blocked_time_s, blocked_inclusive_time_s FROM v_functions"
                " WHERE name = 'walk' AND NOT is_inlined",
                "0.0 0.5");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* As if nothing was inlined. */
 static void test_binary_functions(void **state)
 {
     struct story s;
-    struct assay_experiment *e = told(*state, &s);
+    struct as_experiment *e = told(*state, &s);
     expect_counts(e, "binary_functions", "name = 'main'", "35 69 0.35 0.69");
     expect_counts(e, "binary_functions", "name = 'walk'", "28 34 0.28 0.34");
     expect_counts(e, "binary_functions", "name = 'leaf'", "6 6 0.06 0.06");
     expect_row(e, "SELECT count(*), sum(exclusive_sample_n) FROM v_binary_functions", "3 69");
     expect_counts(e, "binary_callpaths", "path = 'main;walk;walk'", "7 7 0.07 0.07");
     expect_row(e, "SELECT count(*), sum(exclusive_sample_n) FROM v_binary_callpaths", "4 69");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_callpaths(void **state)
@@ -215,7 +214,7 @@ static void test_callpaths(void **state)
         {"main;step;walk;walk;walk;walk", "1 1 0.01 0.01"},
     };
     struct story s;
-    struct assay_experiment *e = told(*state, &s);
+    struct as_experiment *e = told(*state, &s);
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
         char which[100];
         snprintf(which, sizeof which, "path = '%s'", want[i][0]);
@@ -243,13 +242,13 @@ static void test_callpaths(void **state)
                " p.exclusive_low_pct < p.exclusive_pct, p.exclusive_pct < p.exclusive_high_pct"
                " FROM v_callpaths p, v_functions f WHERE p.path = 'main;step' AND f.name = 'step'",
                "1 1 1 1");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_loops(void **state)
 {
     struct story s;
-    struct assay_experiment *e = told(*state, &s);
+    struct as_experiment *e = told(*state, &s);
     expect_row(e,
                "SELECT function, is_inlined, inlined_into, call_source_file, call_line,"
                " binary_function, exclusive_sample_n FROM v_loops",
@@ -263,17 +262,17 @@ static void test_loops(void **state)
                "SELECT path, depth, binary_function, call_line FROM v_inlinings"
                " WHERE function = 'leaf' AND binary_function = 'main'",
                "main;step;leaf 2 main 20");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* The leaf of step is another's than what it stands in. */
 static void test_categories(void **state)
 {
     struct story s;
-    struct assay_experiment *e = told(*state, &s);
-    const struct assay_row_inlined_category row = {s.application, s.in_leaf, s.solver};
-    fine(assay_experiment_add_inlined_category(e, &row, err));
-    fine(assay_experiment_summarise(e, s.run, err));
+    struct as_experiment *e = told(*state, &s);
+    const struct as_row_inlined_category row = {s.application, s.in_leaf, s.solver};
+    fine(as_experiment_add_inlined_category(e, &row, err));
+    fine(as_experiment_summarise(e, s.run, err));
     expect_row(e, "SELECT sample_n, thread_n FROM v_categories WHERE name = 'solver'", "20 1");
     expect_row(e, "SELECT sample_n FROM v_categories WHERE name = 'application'", "49");
     expect_row(e, "SELECT category FROM v_functions WHERE name = 'leaf' AND is_inlined", "solver");
@@ -284,33 +283,33 @@ static void test_categories(void **state)
     expect_row(e, "SELECT category FROM v_callpaths WHERE path = 'main;step;leaf'", "solver");
     expect_row(e, "SELECT category FROM v_callpaths WHERE path = 'main;step;walk;leaf'",
                "application");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* A stack of 1000 inlined functions: texts stay short, sums are right. */
 static void test_deep(void **state)
 {
     struct story s;
-    struct assay_experiment *e = told(*state, &s);
+    struct as_experiment *e = told(*state, &s);
     int64_t inlining = 0;
-    fine(assay_experiment_begin(e, err));
+    fine(as_experiment_begin(e, err));
     for (int i = 0; i < 1000; i++)
         inlining = inlining_row(e, s.leaf, inlining, "step", s.line[1]);
-    const struct assay_row_location at = {
+    const struct as_row_location at = {
         .module_id = 1, .address = 0x3020, .function_id = s.leaf, .inlining_id = inlining};
-    struct assay_row_sample sample = {
+    struct as_row_sample sample = {
         .thread_id = s.thread, .callpath_id = s.called, .n = 31, .time_ns = 310000000};
-    fine(assay_experiment_add_location(e, &at, &sample.location_id, err));
-    fine(assay_experiment_add_sample(e, &sample, err));
-    fine(assay_experiment_commit(e, err));
-    fine(assay_experiment_summarise(e, s.run, err));
+    fine(as_experiment_add_location(e, &at, &sample.location_id, err));
+    fine(as_experiment_add_sample(e, &sample, err));
+    fine(as_experiment_commit(e, err));
+    fine(as_experiment_summarise(e, s.run, err));
     expect_counts(e, "functions", "name = 'step'", "41 95 0.41 0.95");
     expect_row(e, "SELECT max(depth), max(length(path)) < 1000 FROM v_inlinings", "1000 1");
     expect_row(e,
                "SELECT max(depth), max(length(path)) < 2000, sum(exclusive_sample_n)"
                " FROM v_callpaths",
                "1005 1 100");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* Inlinings that stand in each other: nothing hangs. */
@@ -318,20 +317,20 @@ static void test_damaged(void **state)
 {
     const struct place *place = *state;
     struct story s;
-    struct assay_experiment *e = told(place, &s);
+    struct as_experiment *e = told(place, &s);
     sqlite3 *db;
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
     assert_int_equal(sqlite3_open(place->db, &db), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db, "UPDATE inlining SET parent_id = 2 WHERE inlining_id = 1",
                                   NULL, NULL, NULL),
                      SQLITE_OK);
     sqlite3_close(db);
-    fine(assay_experiment_open(place->exp, &e, err));
-    fine(assay_experiment_summarise(e, s.run, err));
+    fine(as_experiment_open(place->exp, &e, err));
+    fine(as_experiment_summarise(e, s.run, err));
     expect_row(e, "SELECT sum(exclusive_sample_n) FROM v_functions", "69");
     assert_int_equal(integer_of(e, "SELECT count(*) > 0 FROM v_callpaths"), 1);
     assert_int_equal(integer_of(e, "SELECT count(*) FROM v_loops"), 1);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 int main(void)

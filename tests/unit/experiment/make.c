@@ -5,31 +5,31 @@
 
 #include "fixture.h"
 
-static int add_lines(struct assay_experiment *experiment, int n, struct assay_error *err)
+static int add_lines(struct as_experiment *experiment, int n, struct as_error *err)
 {
-    int rc = assay_experiment_begin(experiment, err);
+    int rc = as_experiment_begin(experiment, err);
 
     for (int i = 0; rc == 0 && i < n; i++) {
-        const struct assay_row_line row = {.source_file_id = 1, .number = 1000 + i, .text = "x"};
+        const struct as_row_line row = {.source_file_id = 1, .number = 1000 + i, .text = "x"};
 
-        rc = assay_experiment_add_line(experiment, &row, NULL, err);
+        rc = as_experiment_add_line(experiment, &row, NULL, err);
     }
-    return rc ? rc : assay_experiment_commit(experiment, err);
+    return rc ? rc : as_experiment_commit(experiment, err);
 }
 
 int main(int argc, char **argv)
 {
-    struct assay_experiment *experiment = NULL;
-    struct assay_error err = {0};
+    struct as_experiment *experiment = NULL;
+    struct as_error err = {0};
     struct fixture f;
-    int rc = argc < 2 ? ASSAY_ERR_USAGE : assay_experiment_create(argv[1], 0, &experiment, &err);
+    int rc = argc < 2 ? AS_ERR_USAGE : as_experiment_create(argv[1], 0, &experiment, &err);
 
     if (rc == 0)
         rc = fixture_fill(experiment, &f, &err);
     if (rc == 0 && argc > 2)
         rc = add_lines(experiment, atoi(argv[2]), &err);
     if (rc == 0)
-        rc = assay_experiment_close(&experiment, &err);
+        rc = as_experiment_close(&experiment, &err);
     if (rc < 0)
         fprintf(stderr, "make: %s\n", err.text);
     return rc < 0;

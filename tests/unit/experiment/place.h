@@ -50,7 +50,7 @@ static inline int place_tear_down(void **state)
 /* A call that must succeed. */
 #define fine(call)                                                                                 \
     do {                                                                                           \
-        struct assay_error fine_err = {0}, *err = &fine_err;                                       \
+        struct as_error fine_err = {0}, *err = &fine_err;                                          \
         if ((call) < 0)                                                                            \
             fail_msg("%s: %s", #call, fine_err.text);                                              \
     } while (0)
@@ -58,47 +58,46 @@ static inline int place_tear_down(void **state)
 /* A call that must fail with a code and a sentence with a part. */
 #define refused(call, want, part)                                                                  \
     do {                                                                                           \
-        struct assay_error fine_err = {0}, *err = &fine_err;                                       \
-        assert_int_equal((call), ASSAY_ERR_##want);                                                \
-        assert_int_equal(fine_err.code, ASSAY_ERR_##want);                                         \
+        struct as_error fine_err = {0}, *err = &fine_err;                                          \
+        assert_int_equal((call), AS_ERR_##want);                                                   \
+        assert_int_equal(fine_err.code, AS_ERR_##want);                                            \
         if (!has(fine_err.text, part))                                                             \
             fail_msg("'%s' is not in: %s", part, fine_err.text);                                   \
     } while (0)
 
 /* First cell of the first row. */
-static inline int64_t integer_of(struct assay_experiment *experiment, const char *sql)
+static inline int64_t integer_of(struct as_experiment *experiment, const char *sql)
 {
-    struct assay_rows *rows;
-    fine(assay_rows_open(experiment, sql, &rows, err));
-    fine(assay_rows_next(rows, err));
-    int64_t value = assay_rows_integer(rows, 0);
-    assay_rows_close(&rows);
+    struct as_rows *rows;
+    fine(as_rows_open(experiment, sql, &rows, err));
+    fine(as_rows_next(rows, err));
+    int64_t value = as_rows_integer(rows, 0);
+    as_rows_close(&rows);
     return value;
 }
 
-static inline double real_of(struct assay_experiment *experiment, const char *sql)
+static inline double real_of(struct as_experiment *experiment, const char *sql)
 {
-    struct assay_rows *rows;
-    fine(assay_rows_open(experiment, sql, &rows, err));
-    fine(assay_rows_next(rows, err));
-    double value = assay_rows_real(rows, 0);
-    assay_rows_close(&rows);
+    struct as_rows *rows;
+    fine(as_rows_open(experiment, sql, &rows, err));
+    fine(as_rows_next(rows, err));
+    double value = as_rows_real(rows, 0);
+    as_rows_close(&rows);
     return value;
 }
 
-static inline void expect_row(struct assay_experiment *experiment, const char *sql,
-                              const char *want)
+static inline void expect_row(struct as_experiment *experiment, const char *sql, const char *want)
 {
-    struct assay_rows *rows;
+    struct as_rows *rows;
     char got[1000] = "";
-    fine(assay_rows_open(experiment, sql, &rows, err));
-    if (assay_rows_next(rows, NULL) == 1)
-        for (int i = 0; i < assay_rows_column_n(rows); i++) {
-            const char *text = assay_rows_text(rows, i);
+    fine(as_rows_open(experiment, sql, &rows, err));
+    if (as_rows_next(rows, NULL) == 1)
+        for (int i = 0; i < as_rows_column_n(rows); i++) {
+            const char *text = as_rows_text(rows, i);
             snprintf(got + strlen(got), sizeof got - strlen(got), "%s%s", i ? " " : "",
                      text ? text : "-");
         }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     assert_string_equal(got, want);
 }
 

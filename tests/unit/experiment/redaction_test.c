@@ -48,24 +48,24 @@ static void test_texts(void **state)
 static void test_rows(void **state)
 {
     struct place *place = *state;
-    struct assay_experiment *e;
-    struct assay_rows *rows;
+    struct as_experiment *e;
+    struct as_rows *rows;
     struct fixture f;
-    fine(assay_experiment_create(place->exp, 0, &e, err));
+    fine(as_experiment_create(place->exp, 0, &e, err));
     fine(fixture_fill(e, &f, err));
-    assert_false(assay_experiment_is_redacted(e));
-    fine(assay_experiment_redact(e, err));
-    assert_true(assay_experiment_is_redacted(e));
+    assert_false(as_experiment_is_redacted(e));
+    fine(as_experiment_redact(e, err));
+    assert_true(as_experiment_is_redacted(e));
     expect_row(e, "SELECT name FROM host", "host1");
-    fine(assay_rows_open(e, "SELECT '/secret/place/x', NULL, 7", &rows, err));
-    assert_int_equal(assay_rows_next(rows, NULL), 1);
-    assert_true(has(assay_rows_text(rows, 0), "/x"));
-    assert_false(has(assay_rows_text(rows, 0), "secret"));
-    assert_string_equal(assay_rows_stored_text(rows, 0), "/secret/place/x");
-    assert_null(assay_rows_text(rows, 1));
-    assert_string_equal(assay_rows_text(rows, 2), "7");
-    assay_rows_close(&rows);
-    fine(assay_experiment_close(&e, err));
+    fine(as_rows_open(e, "SELECT '/secret/place/x', NULL, 7", &rows, err));
+    assert_int_equal(as_rows_next(rows, NULL), 1);
+    assert_true(has(as_rows_text(rows, 0), "/x"));
+    assert_false(has(as_rows_text(rows, 0), "secret"));
+    assert_string_equal(as_rows_stored_text(rows, 0), "/secret/place/x");
+    assert_null(as_rows_text(rows, 1));
+    assert_string_equal(as_rows_text(rows, 2), "7");
+    as_rows_close(&rows);
+    fine(as_experiment_close(&e, err));
 }
 
 int main(void)

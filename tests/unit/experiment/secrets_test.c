@@ -74,21 +74,21 @@ static void test_words(void **state)
     as_str_fini(&out);
 }
 
-static void add_rows(struct assay_experiment *e, int64_t *run_id)
+static void add_rows(struct as_experiment *e, int64_t *run_id)
 {
-    const struct assay_row_run run = {.kind = "profile",
-                                      .command = "./p --password=x",
-                                      .argv = "[\"./p\",\"--password=x\"]",
-                                      .state = "complete"};
-    fine(assay_experiment_add_run(e, &run, run_id, err));
-    const struct assay_row_run_environment variable = {
+    const struct as_row_run run = {.kind = "profile",
+                                   .command = "./p --password=x",
+                                   .argv = "[\"./p\",\"--password=x\"]",
+                                   .state = "complete"};
+    fine(as_experiment_add_run(e, &run, run_id, err));
+    const struct as_row_run_environment variable = {
         .run_id = *run_id, .name = "MPI_TOKEN", .value = "x"};
-    fine(assay_experiment_add_run_environment(e, &variable, err));
-    const struct assay_row_run_setting setting = {
+    fine(as_experiment_add_run_environment(e, &variable, err));
+    const struct as_row_run_setting setting = {
         .run_id = *run_id, .name = "env:API_KEY", .value = "x"};
-    fine(assay_experiment_add_run_setting(e, &setting, err));
-    const struct assay_row_process process = {.run_id = *run_id, .command = "./p --token x"};
-    fine(assay_experiment_add_process(e, &process, NULL, err));
+    fine(as_experiment_add_run_setting(e, &setting, err));
+    const struct as_row_process process = {.run_id = *run_id, .command = "./p --token x"};
+    fine(as_experiment_add_process(e, &process, NULL, err));
 }
 
 #define ROWS                                                                                       \
@@ -99,19 +99,19 @@ static void add_rows(struct assay_experiment *e, int64_t *run_id)
 static void test_rows(void **state)
 {
     struct place *place = *state;
-    struct assay_experiment *e;
+    struct as_experiment *e;
     struct stat st;
     int64_t run_id;
-    fine(assay_experiment_create(place->exp, 0, &e, err));
+    fine(as_experiment_create(place->exp, 0, &e, err));
     add_rows(e, &run_id);
     expect_row(e, ROWS,
                "./p --password=<redacted> [\"./p\",\"--password=<redacted>\"] <redacted>"
                " <redacted> ./p --token <redacted>");
-    assay_secrets_keep(true);
+    as_secrets_keep(true);
     add_rows(e, &run_id);
-    assay_secrets_keep(false);
+    as_secrets_keep(false);
     expect_row(e, ROWS, "./p --password=x [\"./p\",\"--password=x\"] x x ./p --token x");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
     assert_int_equal(stat(place->exp, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0700);
 }
@@ -119,14 +119,14 @@ static void test_rows(void **state)
 static void test_shared(void **state)
 {
     struct place *place = *state;
-    struct assay_experiment *e;
+    struct as_experiment *e;
     struct stat st;
     const mode_t before = umask(027);
-    assay_experiment_share(true);
-    fine(assay_experiment_create(place->exp, 0, &e, err));
-    assay_experiment_share(false);
+    as_experiment_share(true);
+    fine(as_experiment_create(place->exp, 0, &e, err));
+    as_experiment_share(false);
     umask(before);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
     assert_int_equal(stat(place->exp, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0750);
 }

@@ -4,15 +4,15 @@
 
 #include <math.h>
 
-static struct assay_experiment *filled(const struct place *place, struct fixture *f)
+static struct as_experiment *filled(const struct place *place, struct fixture *f)
 {
-    struct assay_experiment *e;
-    fine(assay_experiment_create(place->exp, 0, &e, err));
+    struct as_experiment *e;
+    fine(as_experiment_create(place->exp, 0, &e, err));
     fine(fixture_fill(e, f, err));
     return e;
 }
 
-static void expect_sums(struct assay_experiment *e, const char *view, const char *which,
+static void expect_sums(struct as_experiment *e, const char *view, const char *which,
                         const char *want)
 {
     char sql[300];
@@ -27,7 +27,7 @@ static void expect_sums(struct assay_experiment *e, const char *view, const char
 static void test_functions(void **state)
 {
     struct fixture f;
-    struct assay_experiment *e = filled(*state, &f);
+    struct as_experiment *e = filled(*state, &f);
     expect_sums(e, "functions", "name = 'main'", "0 200 0.00 2.00 0.0 100.0 0");
     expect_sums(e, "functions", "name = 'solve'", "105 134 1.05 1.34 52.5 67.0 0");
     /* Recursion: each sample once, though fib stands on its path up to three times. */
@@ -41,13 +41,13 @@ static void test_functions(void **state)
     /* memcpy inside MPI is MPI; main has no time of its own to be of a category. */
     expect_row(e, "SELECT category FROM v_functions WHERE name = 'memcpy'", "mpi");
     expect_row(e, "SELECT category FROM v_functions WHERE name = 'main'", "-");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_loops_blocks_lines(void **state)
 {
     struct fixture f;
-    struct assay_experiment *e = filled(*state, &f);
+    struct as_experiment *e = filled(*state, &f);
     expect_sums(e, "loops", "depth = 2", "100 104 1.00 1.04 50.0 52.0 0");
     /* The inner loop and what both call are inside the outer. */
     expect_sums(e, "loops", "depth = 1", "5 134 0.05 1.34 2.5 67.0 0");
@@ -62,13 +62,13 @@ static void test_loops_blocks_lines(void **state)
     /* Called twice on the same way down: once. */
     expect_sums(e, "lines", "line = 40", "1 15 0.01 0.15 0.5 7.5 1");
     expect_sums(e, "lines", "line = 12", "0 134 0.00 1.34 0.0 67.0 0");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_modules_categories_paths(void **state)
 {
     struct fixture f;
-    struct assay_experiment *e = filled(*state, &f);
+    struct as_experiment *e = filled(*state, &f);
     expect_sums(e, "modules", "name = 'solver'", "134 200 1.34 2.00 67.0 100.0 0");
     expect_sums(e, "modules", "name = 'libmpi.so.40'", "60 66 0.60 0.66 30.0 33.0 0");
     expect_sums(e, "modules", "name = 'libc.so.6'", "6 6 0.06 0.06 3.0 3.0 1");
@@ -82,13 +82,13 @@ static void test_modules_categories_paths(void **state)
     expect_row(e, "SELECT sum(exclusive_sample_n), count(*) FROM v_callpaths", "200 8");
     expect_row(e, "SELECT depth, call_line, category FROM v_callpaths WHERE callpath_id = 4",
                "4 40 application");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_threads_processes_runs(void **state)
 {
     struct fixture f;
-    struct assay_experiment *e = filled(*state, &f);
+    struct as_experiment *e = filled(*state, &f);
     expect_row(e,
                "SELECT rank, tid, sample_n, time_s, time_pct, blocked_time_s, lost_sample_n"
                " FROM v_threads WHERE thread_id = 1",
@@ -107,13 +107,13 @@ static void test_threads_processes_runs(void **state)
                "SELECT start_utc, wall_s, process_n, thread_n, rank_n, sample_n,"
                " sampled_time_s, lost_sample_n, overhead_pct FROM v_runs",
                "2023-11-14T22:13:20Z 1.25 2 3 2 200 2.0 3 1.0");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_spread_and_intervals(void **state)
 {
     struct fixture f;
-    struct assay_experiment *e = filled(*state, &f);
+    struct as_experiment *e = filled(*state, &f);
     expect_row(e,
                "SELECT thread_n, thread_min_s, thread_max_s, printf('%.4f', thread_mean_s),"
                " printf('%.6f', thread_deviation_s) FROM v_functions WHERE name = 'solve'",
@@ -137,7 +137,7 @@ static void test_spread_and_intervals(void **state)
                "SELECT sum(inclusive_ns) FROM thread_time WHERE object_kind = 'function' AND "
                "object_id = 2",
                "1340000000");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_again_gives_the_same(void **state)
@@ -146,13 +146,13 @@ static void test_again_gives_the_same(void **state)
         "SELECT count(*), sum(exclusive_n), sum(inclusive_n), sum(blocked_ns),"
         " sum(exclusive_low) FROM object_time";
     struct fixture f;
-    struct assay_experiment *e = filled(*state, &f);
+    struct as_experiment *e = filled(*state, &f);
     double before = real_of(e, all);
     int64_t n = integer_of(e, "SELECT sum(inclusive_n) FROM object_time");
-    fine(assay_experiment_summarise(e, f.run, err));
+    fine(as_experiment_summarise(e, f.run, err));
     assert_true(before == real_of(e, all));
     assert_int_equal(n, integer_of(e, "SELECT sum(inclusive_n) FROM object_time"));
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* A thread without a sample hardly ran if another has a hundred; if another has few, it may be
@@ -160,72 +160,72 @@ static void test_again_gives_the_same(void **state)
 static void test_few_samples_make_nobody_idle(void **state)
 {
     struct fixture f;
-    struct assay_experiment *e = filled(*state, &f);
+    struct as_experiment *e = filled(*state, &f);
     const char *roles = "SELECT group_concat(role, ' ') FROM (SELECT role FROM thread ORDER BY 1)";
     expect_row(e, roles, "idle worker worker");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
     behind(*state, "UPDATE sample SET n = 2");
-    fine(assay_experiment_open(((const struct place *)*state)->exp, &e, err));
-    fine(assay_experiment_summarise(e, f.run, err));
+    fine(as_experiment_open(((const struct place *)*state)->exp, &e, err));
+    fine(as_experiment_summarise(e, f.run, err));
     expect_row(e, roles, "worker worker worker");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_run_without_samples(void **state)
 {
     const struct place *place = *state;
-    const struct assay_row_run run = {.kind = "profile", .command = "true", .state = "complete"};
-    struct assay_experiment *e;
-    fine(assay_experiment_create(place->exp, 0, &e, err));
-    fine(assay_experiment_add_run(e, &run, NULL, err));
-    fine(assay_experiment_summarise(e, 1, err));
+    const struct as_row_run run = {.kind = "profile", .command = "true", .state = "complete"};
+    struct as_experiment *e;
+    fine(as_experiment_create(place->exp, 0, &e, err));
+    fine(as_experiment_add_run(e, &run, NULL, err));
+    fine(as_experiment_summarise(e, 1, err));
     expect_row(e, "SELECT sample_n, sampled_time_s, thread_n FROM v_runs", "0 0.0 0");
     assert_int_equal(integer_of(e, "SELECT count(*) FROM v_functions"), 0);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* A chain of 3000 frames: sums without recursion, a path text that stays short. */
 static void test_deep_recursion(void **state)
 {
     struct fixture f;
-    struct assay_experiment *e = filled(*state, &f);
-    struct assay_row_callpath row = {.function_id = f.fib, .category_id = f.category[0]};
-    fine(assay_experiment_begin(e, err));
+    struct as_experiment *e = filled(*state, &f);
+    struct as_row_callpath row = {.function_id = f.fib, .category_id = f.category[0]};
+    fine(as_experiment_begin(e, err));
     for (int i = 1; i <= 3000; i++) {
         row.depth = i;
-        fine(assay_experiment_add_callpath(e, &row, &row.parent_id, err));
+        fine(as_experiment_add_callpath(e, &row, &row.parent_id, err));
     }
-    const struct assay_row_sample sample = {.thread_id = f.thread[2],
-                                            .callpath_id = row.parent_id,
-                                            .location_id = 6,
-                                            .n = 50,
-                                            .time_ns = 500000000};
-    fine(assay_experiment_add_sample(e, &sample, err));
-    fine(assay_experiment_commit(e, err));
-    fine(assay_experiment_summarise(e, f.run, err));
+    const struct as_row_sample sample = {.thread_id = f.thread[2],
+                                         .callpath_id = row.parent_id,
+                                         .location_id = 6,
+                                         .n = 50,
+                                         .time_ns = 500000000};
+    fine(as_experiment_add_sample(e, &sample, err));
+    fine(as_experiment_commit(e, err));
+    fine(as_experiment_summarise(e, f.run, err));
     expect_sums(e, "functions", "name = 'fib'", "79 79 0.79 0.79 31.6 31.6 0");
     assert_int_equal(integer_of(e, "SELECT max(length(path)) FROM v_callpaths"), 128 * 4 + 3);
     expect_row(e, "SELECT path FROM v_callpaths WHERE depth = 129", "...;fib");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_no_memory(void **state)
 {
     struct fixture f;
-    struct assay_experiment *e = filled(*state, &f);
+    struct as_experiment *e = filled(*state, &f);
     int64_t n = integer_of(e, "SELECT sum(inclusive_n) FROM object_time");
     int refusals = 0;
     for (int after = 0; after < 60; after++) {
-        struct assay_error err = {0};
+        struct as_error err = {0};
         as_alloc_fail_after(after);
-        int rc = assay_experiment_summarise(e, f.run, &err);
+        int rc = as_experiment_summarise(e, f.run, &err);
         as_alloc_fail_after(-1);
-        assert_true(rc == 0 || rc == ASSAY_ERR_NOMEM);
+        assert_true(rc == 0 || rc == AS_ERR_NOMEM);
         refusals += rc != 0;
         assert_int_equal(n, integer_of(e, "SELECT sum(inclusive_n) FROM object_time"));
     }
     assert_in_range(refusals, 5, 59);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 int main(void)

@@ -32,7 +32,7 @@ static const Elf64_Shdr *text_section(const char *file)
     return NULL;
 }
 
-static void compare(FILE *objdump, const struct assay_code *code)
+static void compare(FILE *objdump, const struct as_code *code)
 {
     char line[4096];
     size_t i = 0;
@@ -62,10 +62,10 @@ static void same_as_objdump(void **state)
     const char *file = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     assert_true(file != MAP_FAILED);
     const Elf64_Shdr *text = text_section(file);
-    struct assay_code code;
+    struct as_code code;
     assert_non_null(text);
-    assert_int_equal(assay_decode((const uint8_t *)file + text->sh_offset, text->sh_size,
-                                  text->sh_addr, &code, NULL),
+    assert_int_equal(as_decode((const uint8_t *)file + text->sh_offset, text->sh_size,
+                               text->sh_addr, &code, NULL),
                      0);
     assert_true(code.n > 1000);
     assert_int_equal(code.invalid_n, 0);
@@ -75,7 +75,7 @@ static void same_as_objdump(void **state)
     assert_non_null(objdump);
     compare(objdump, &code);
     assert_int_equal(pclose(objdump), 0);
-    assay_code_free(&code);
+    as_code_free(&code);
     munmap((void *)file, (size_t)st.st_size);
     close(fd);
 }

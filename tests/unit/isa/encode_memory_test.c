@@ -43,7 +43,7 @@ static void check(enum change how, const char *text, const char *expected)
     if (!n)
         fail_msg("'%s' cannot be encoded", text);
     if (changed)
-        assay_insn_format(to, changed, 0, ASSAY_SYNTAX_INTEL, is, sizeof is);
+        as_insn_format(to, changed, 0, AS_SYNTAX_INTEL, is, sizeof is);
     if (strcmp(is, expected ? expected : "nothing") != 0)
         fail_msg("'%s' becomes '%s', not '%s'", text, is, expected ? expected : "nothing");
 }

@@ -54,20 +54,20 @@ static void what_is_no_instruction_is_refused(void **state)
             fail_msg("'%s' was encoded", bad[i]);
 }
 
-static struct assay_insn again(const char *text, const struct as_encode_choice *choice)
+static struct as_insn again(const char *text, const struct as_encode_choice *choice)
 {
     uint8_t from[AS_ENCODE_B], to[AS_ENCODE_B];
-    struct assay_code code;
-    struct assay_error err;
+    struct as_code code;
+    struct as_error err;
     const size_t n = as_encode_text(text, from);
     const size_t changed = n ? as_encode_again(from, n, choice, to) : 0;
 
     if (!changed)
         fail_msg("%s cannot be encoded again", text);
-    assert_int_equal(assay_decode(to, changed, 0, &code, &err), 0);
+    assert_int_equal(as_decode(to, changed, 0, &code, &err), 0);
     assert_int_equal(code.n, 1);
-    const struct assay_insn insn = code.insn[0];
-    assay_code_free(&code);
+    const struct as_insn insn = code.insn[0];
+    as_code_free(&code);
     return insn;
 }
 
@@ -80,15 +80,15 @@ static void registers_are_changed(void **state)
     const struct as_encode_choice memory = {
         .reg = {2, KEEP, KEEP, KEEP, KEEP}, .base = 3, .index = 10, .sets_disp = true, .disp = 192};
     (void)state;
-    struct assay_insn insn = again("vfmadd231pd zmm0,zmm1,zmm2", &three);
-    assert_int_equal(insn.reg[0], ASSAY_REG_VEC + 9);
-    assert_int_equal(insn.reg[1], ASSAY_REG_VEC + 10);
-    assert_int_equal(insn.reg[2], ASSAY_REG_VEC + 11);
+    struct as_insn insn = again("vfmadd231pd zmm0,zmm1,zmm2", &three);
+    assert_int_equal(insn.reg[0], AS_REG_VEC + 9);
+    assert_int_equal(insn.reg[1], AS_REG_VEC + 10);
+    assert_int_equal(insn.reg[2], AS_REG_VEC + 11);
     /* A mask does not count as an operand of a form: it stays as it is. */
     insn = again("vaddpd zmm0,k1,zmm1,zmm2", &three);
-    assert_int_equal(insn.mask, ASSAY_REG_MASK + 1);
-    assert_int_equal(insn.reg[0], ASSAY_REG_VEC + 9);
-    assert_int_equal(insn.reg[2], ASSAY_REG_VEC + 11);
+    assert_int_equal(insn.mask, AS_REG_MASK + 1);
+    assert_int_equal(insn.reg[0], AS_REG_VEC + 9);
+    assert_int_equal(insn.reg[2], AS_REG_VEC + 11);
     insn = again("mov eax,m32[rcx+rdx*4+8]", &memory);
     assert_int_equal(insn.reg[0], 2);
     assert_int_equal(insn.base, 3);

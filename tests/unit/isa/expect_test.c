@@ -220,12 +220,12 @@ static bool named(const char *list, const char *name)
 
 /* Counts and prints where `set` and the named registers differ. */
 static int differences(const struct expectation *e, const char *what, const char *list,
-                       const struct assay_regset *set)
+                       const struct as_regset *set)
 {
     int n = 0;
-    for (unsigned r = 0; r < ASSAY_REG_COUNT && strcmp(list, "*"); r++) {
-        const char *name = assay_reg_name(r, 64);
-        if (named(list, name) != assay_regset_has(*set, r)) {
+    for (unsigned r = 0; r < AS_REG_COUNT && strcmp(list, "*"); r++) {
+        const char *name = as_reg_name(r, 64);
+        if (named(list, name) != as_regset_has(*set, r)) {
             print_message("%s: %s: %s\n", e->text, what, name);
             n++;
         }
@@ -254,26 +254,26 @@ static int check(const struct expectation *e)
 {
     static const char *const elements[] = {"-", "int", "f16", "bf16", "f32", "f64", "f80", "bcd"};
     uint8_t bytes[16];
-    struct assay_code code;
-    struct assay_effects effects;
+    struct as_code code;
+    struct as_effects effects;
     char element[16];
     size_t n = facts_bytes(e->hex, bytes, sizeof bytes);
-    assert_int_equal(assay_decode(bytes, n, 0x1000, &code, NULL), 0);
+    assert_int_equal(as_decode(bytes, n, 0x1000, &code, NULL), 0);
     assert_int_equal(code.n, 1);
-    const struct assay_form *form = assay_form_get(code.insn[0].form);
-    assay_insn_effects(&code.insn[0], &effects);
-    if (form->element == ASSAY_ELEMENT_INT)
+    const struct as_form *form = as_form_get(code.insn[0].form);
+    as_insn_effects(&code.insn[0], &effects);
+    if (form->element == AS_ELEMENT_INT)
         snprintf(element, sizeof element, "int%d", form->element_b * 8);
     else
         snprintf(element, sizeof element, "%s", elements[form->element]);
-    int bad = word(e, "class", e->insn_class, assay_class_name(form->insn_class));
+    int bad = word(e, "class", e->insn_class, as_class_name(form->insn_class));
     bad += word(e, "element", e->element, element);
     bad += number(e, "lanes", e->lanes, form->lanes);
     bad += number(e, "flops", e->flops, form->flops);
     bad += number(e, "intops", e->intops, form->intops);
     bad += differences(e, "read", e->read, &effects.read);
     bad += differences(e, "written", e->written, &effects.written);
-    assay_code_free(&code);
+    as_code_free(&code);
     return bad;
 }
 

@@ -40,15 +40,15 @@ size_t facts_bytes(const char *hex, uint8_t *out, size_t max)
     return n;
 }
 
-static void put_regs(struct text *t, const char *name, const struct assay_regset *set)
+static void put_regs(struct text *t, const char *name, const struct as_regset *set)
 {
     const char *sep = "";
     if (!set->word[0] && !set->word[1])
         return;
     put(t, " %s=", name);
-    for (unsigned r = 0; r < ASSAY_REG_COUNT; r++)
-        if (assay_regset_has(*set, r)) {
-            put(t, "%s%s", sep, assay_reg_name(r, 64));
+    for (unsigned r = 0; r < AS_REG_COUNT; r++)
+        if (as_regset_has(*set, r)) {
+            put(t, "%s%s", sep, as_reg_name(r, 64));
             sep = ",";
         }
 }
@@ -80,46 +80,44 @@ static void put_traits(struct text *t, uint32_t traits)
 
 static void put_access(struct text *t, unsigned access)
 {
-    put(t, "%s%s%s%s", access & ASSAY_ACCESS_READ ? "r" : "",
-        access & ASSAY_ACCESS_WRITE ? "w" : "", access & ASSAY_ACCESS_MAYBE ? "?" : "",
-        access & ASSAY_ACCESS_MERGE ? "m" : "");
+    put(t, "%s%s%s%s", access & AS_ACCESS_READ ? "r" : "", access & AS_ACCESS_WRITE ? "w" : "",
+        access & AS_ACCESS_MAYBE ? "?" : "", access & AS_ACCESS_MERGE ? "m" : "");
 }
 
-static void put_operands(struct text *t, const struct assay_insn *insn,
-                         const struct assay_form *form)
+static void put_operands(struct text *t, const struct as_insn *insn, const struct as_form *form)
 {
     static const char *const kinds[] = {"none", "reg", "mem", "imm", "rel", "address"};
     for (unsigned i = 0; i < form->operands; i++) {
-        const struct assay_operand *o = &form->operand[i];
+        const struct as_operand *o = &form->operand[i];
         put(t, " %s:",
-            o->kind == ASSAY_OPERAND_REG ? assay_reg_name(insn->reg[o->slot], o->width_b)
-                                         : kinds[o->kind]);
+            o->kind == AS_OPERAND_REG ? as_reg_name(insn->reg[o->slot], o->width_b)
+                                      : kinds[o->kind]);
         put_access(t, o->access);
         put(t, "%u", o->width_b);
     }
 }
 
-static void put_memory(struct text *t, const struct assay_insn *insn)
+static void put_memory(struct text *t, const struct as_insn *insn)
 {
-    struct assay_memory m[2];
-    int n = assay_insn_memory(NULL, insn, m);
+    struct as_memory m[2];
+    int n = as_insn_memory(NULL, insn, m);
     for (int i = 0; i < n; i++) {
-        put(t, " [%s+%s*%u%+lld]:", assay_reg_name(m[i].base, 8), assay_reg_name(m[i].index, 64),
+        put(t, " [%s+%s*%u%+lld]:", as_reg_name(m[i].base, 8), as_reg_name(m[i].index, 64),
             m[i].scale, (long long)m[i].disp);
         put_access(t, m[i].access);
         put(t, "%u%s", m[i].width_b, m[i].stack ? "/stack" : "");
     }
 }
 
-static void put_element(struct text *t, const struct assay_form *form)
+static void put_element(struct text *t, const struct as_form *form)
 {
     static const char *const elements[] = {"-", "int", "f16", "bf16", "f32", "f64", "f80", "bcd"};
     put(t, " %s", elements[form->element]);
-    if (form->element == ASSAY_ELEMENT_INT)
+    if (form->element == AS_ELEMENT_INT)
         put(t, "%u", form->element_b * 8);
     if (form->source_element != form->element || form->source_element_b != form->element_b)
         put(t, "<%s", elements[form->source_element]);
-    if (form->source_element == ASSAY_ELEMENT_INT && form->source_element_b != form->element_b)
+    if (form->source_element == AS_ELEMENT_INT && form->source_element_b != form->element_b)
         put(t, "%u", form->source_element_b * 8);
     put(t, " lanes=%u vector=%u flops=%u intops=%u", form->lanes, form->vector_b, form->flops,
         form->intops);
@@ -132,22 +130,22 @@ void facts_line(const uint8_t *bytes, size_t n, char *buf, size_t buf_b)
                                        "fma",        "avx2",  "avx512", "avxvnni", "avx512bf16",
                                        "avx512fp16", "amx",   "bmi",    "aes",     "other"};
     struct text t = {buf, 0, buf_b};
-    struct assay_code code;
-    struct assay_effects e;
+    struct as_code code;
+    struct as_effects e;
     buf[0] = 0;
-    if (assay_decode(bytes, n, 0x1000, &code, NULL) < 0 || !code.n) {
+    if (as_decode(bytes, n, 0x1000, &code, NULL) < 0 || !code.n) {
         put(&t, "failed");
         return;
     }
-    const struct assay_insn *insn = &code.insn[0];
-    const struct assay_form *form = assay_form_get(insn->form);
-    assay_insn_effects(insn, &e);
-    put(&t, "%s %s %s", form->mnemonic, assay_class_name(form->insn_class), isas[form->isa]);
+    const struct as_insn *insn = &code.insn[0];
+    const struct as_form *form = as_form_get(insn->form);
+    as_insn_effects(insn, &e);
+    put(&t, "%s %s %s", form->mnemonic, as_class_name(form->insn_class), isas[form->isa]);
     put_element(&t, form);
     put_operands(&t, insn, form);
     put_memory(&t, insn);
-    if (insn->mask != ASSAY_REG_NONE)
-        put(&t, " mask=%s", assay_reg_name(insn->mask, 8));
+    if (insn->mask != AS_REG_NONE)
+        put(&t, " mask=%s", as_reg_name(insn->mask, 8));
     put_regs(&t, "read", &e.read);
     put_regs(&t, "written", &e.written);
     put_regs(&t, "merged", &e.merged);
@@ -157,7 +155,7 @@ void facts_line(const uint8_t *bytes, size_t n, char *buf, size_t buf_b)
     put_flags(&t, "fundefined", e.flags_undefined);
     put_flags(&t, "fmaybe", e.flags_maybe);
     put_traits(&t, form->traits);
-    if (insn->bits & ASSAY_INSN_IDIOM)
+    if (insn->bits & AS_INSN_IDIOM)
         put(&t, " idiom");
-    assay_code_free(&code);
+    as_code_free(&code);
 }

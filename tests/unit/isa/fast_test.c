@@ -21,24 +21,24 @@
 
 static void compare(const uint8_t *bytes, size_t n)
 {
-    struct assay_code code;
+    struct as_code code;
     size_t at = 0;
-    assert_int_equal(assay_decode(bytes, n, 0x401000, &code, NULL), 0);
+    assert_int_equal(as_decode(bytes, n, 0x401000, &code, NULL), 0);
     for (size_t i = 0; i < code.n; i++) {
         struct as_decoded ref;
         assert_int_equal(as_reference_decode(bytes + at, n - at, 0x401000 + at, false, &ref), 0);
         if (memcmp(&ref.insn, &code.insn[i], sizeof ref.insn)) {
             char text[128];
-            assay_insn_format(bytes + at, n - at, 0, ASSAY_SYNTAX_INTEL, text, sizeof text);
+            as_insn_format(bytes + at, n - at, 0, AS_SYNTAX_INTEL, text, sizeof text);
             fail_msg("record of `%s` at offset %zu differs", text, at);
         }
-        if (ref.insn.bits & ASSAY_INSN_IMM64)
-            assert_true(ref.insn.bits & ASSAY_INSN_MEM ? assay_code_disp(&code, i) == ref.disp
-                                                       : assay_code_imm(&code, i) == ref.imm);
+        if (ref.insn.bits & AS_INSN_IMM64)
+            assert_true(ref.insn.bits & AS_INSN_MEM ? as_code_disp(&code, i) == ref.disp
+                                                    : as_code_imm(&code, i) == ref.imm);
         at += ref.insn.length;
     }
     assert_int_equal(at, n);
-    assay_code_free(&code);
+    as_code_free(&code);
 }
 
 static int compare_module(struct dl_phdr_info *info, size_t size, void *arg)
@@ -85,18 +85,18 @@ static void random_bytes(void **state)
     }
 }
 
-static void decode_text(const uint8_t *bytes, size_t n, struct assay_code *code)
+static void decode_text(const uint8_t *bytes, size_t n, struct as_code *code)
 {
-    assert_int_equal(assay_decode(bytes, n, 0x1000, code, NULL), 0);
+    assert_int_equal(as_decode(bytes, n, 0x1000, code, NULL), 0);
 }
 
 static void edges(void **state)
 {
     (void)state;
-    struct assay_code code;
+    struct as_code code;
     decode_text((const uint8_t *)"", 0, &code);
     assert_int_equal(code.n, 0);
-    assay_code_free(&code);
+    as_code_free(&code);
 
     /* mov eax, imm32 cut after two bytes: the first byte is invalid, 0x11 then lacks its ModRM */
     static const uint8_t cut[] = {0xb8, 0x11};
@@ -104,8 +104,8 @@ static void edges(void **state)
     assert_int_equal(code.n, 2);
     assert_int_equal(code.invalid_n, 2);
     assert_int_equal(code.insn[0].length, 1);
-    assert_int_equal(assay_form_get(code.insn[0].form)->insn_class, ASSAY_CLASS_INVALID);
-    assay_code_free(&code);
+    assert_int_equal(as_form_get(code.insn[0].form)->insn_class, AS_CLASS_INVALID);
+    as_code_free(&code);
 
     /* 15 prefixes and an opcode make 16 bytes: too long, so the first byte stands alone */
     uint8_t longest[16];
@@ -115,7 +115,7 @@ static void edges(void **state)
     assert_int_equal(code.n, 2);
     assert_int_equal(code.insn[0].length, 1);
     assert_int_equal(code.insn[1].length, 15);
-    assay_code_free(&code);
+    as_code_free(&code);
 }
 
 static void values(void **state)
@@ -129,29 +129,29 @@ static void values(void **state)
         0x88, 0xe7,                                                 /* mov bh, ah */
         0x64, 0x8b, 0x04, 0x8d, 0x10, 0,    0,    0,                /* mov eax, fs:[rcx*4+16] */
     };
-    struct assay_code code;
+    struct as_code code;
     uint64_t address;
     decode_text(bytes, sizeof bytes, &code);
     assert_int_equal(code.n, 6);
-    assert_true(assay_code_imm(&code, 0) == 0x0123456789abcdef);
-    assert_true(assay_insn_memory_address(&code.insn[1], &address));
+    assert_true(as_code_imm(&code, 0) == 0x0123456789abcdef);
+    assert_true(as_insn_memory_address(&code.insn[1], &address));
     assert_true(address == 0x100aull + 7 + 0x7fffffff);
-    assert_true(assay_code_disp(&code, 1) == 0x7fffffffll + 7);
-    assert_true(assay_insn_target(&code.insn[2], &address));
+    assert_true(as_code_disp(&code, 1) == 0x7fffffffll + 7);
+    assert_true(as_insn_target(&code.insn[2], &address));
     assert_true(address == 0x1011);
-    assert_false(assay_insn_target(&code.insn[3], &address));
-    assert_true(assay_code_disp(&code, 3) == 0x1122334455667788);
+    assert_false(as_insn_target(&code.insn[3], &address));
+    assert_true(as_code_disp(&code, 3) == 0x1122334455667788);
     assert_int_equal(code.insn[4].reg[0], 3);
     assert_int_equal(code.insn[4].reg[1], 0);
     assert_int_equal(code.insn[4].high, 3);
-    assert_int_equal(code.insn[5].segment, ASSAY_REG_SEG + 4);
+    assert_int_equal(code.insn[5].segment, AS_REG_SEG + 4);
     assert_int_equal(code.insn[5].index, 1);
     assert_int_equal(code.insn[5].scale, 4);
-    assert_int_equal(code.insn[5].base, ASSAY_REG_NONE);
-    assert_int_equal(assay_code_find(&code, 0x1000 + 12), 1);
-    assert_true(assay_code_find(&code, 0xfff) == SIZE_MAX);
-    assert_true(assay_code_find(&code, 0x1000 + sizeof bytes) == SIZE_MAX);
-    assay_code_free(&code);
+    assert_int_equal(code.insn[5].base, AS_REG_NONE);
+    assert_int_equal(as_code_find(&code, 0x1000 + 12), 1);
+    assert_true(as_code_find(&code, 0xfff) == SIZE_MAX);
+    assert_true(as_code_find(&code, 0x1000 + sizeof bytes) == SIZE_MAX);
+    as_code_free(&code);
 }
 
 static void failing_allocations(void **state)
@@ -163,20 +163,20 @@ static void failing_allocations(void **state)
     memcpy(bytes, "\x48\xb8\xef\xcd\xab\x89\x67\x45\x23\x01", 10);
     int failures = 0;
     for (int after = 0; after < 20; after++) {
-        struct assay_code code;
-        struct assay_error err = {0};
+        struct as_code code;
+        struct as_error err = {0};
         as_alloc_fail_after(after);
-        int rc = assay_decode(bytes, sizeof bytes, 0, &code, &err);
+        int rc = as_decode(bytes, sizeof bytes, 0, &code, &err);
         as_alloc_fail_after(-1);
         if (rc == 0) {
             assert_int_equal(code.n, 291);
         } else {
-            assert_int_equal(rc, ASSAY_ERR_NOMEM);
-            assert_int_equal(err.code, ASSAY_ERR_NOMEM);
+            assert_int_equal(rc, AS_ERR_NOMEM);
+            assert_int_equal(err.code, AS_ERR_NOMEM);
             assert_null(code.insn);
             failures++;
         }
-        assay_code_free(&code);
+        as_code_free(&code);
     }
     assert_true(failures >= 2);
 }
@@ -189,14 +189,14 @@ static void *decode_thread(void *arg)
         x = x * 6364136223846793005u + 1442695040888963407u;
         bytes[i] = (uint8_t)(x >> 40);
     }
-    return assay_decode(bytes, sizeof bytes, 0, arg, NULL) ? arg : NULL;
+    return as_decode(bytes, sizeof bytes, 0, arg, NULL) ? arg : NULL;
 }
 
 static void threads(void **state)
 {
     (void)state;
     pthread_t thread[4];
-    struct assay_code code[4];
+    struct as_code code[4];
     for (int i = 0; i < 4; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, decode_thread, &code[i]), 0);
     for (int i = 0; i < 4; i++) {
@@ -207,7 +207,7 @@ static void threads(void **state)
         assert_memory_equal(code[i].insn, code[0].insn, code[0].n * sizeof *code[0].insn);
     }
     for (int i = 0; i < 4; i++)
-        assay_code_free(&code[i]);
+        as_code_free(&code[i]);
 }
 
 static void format(void **state)
@@ -215,13 +215,13 @@ static void format(void **state)
     (void)state;
     char buf[64];
     static const uint8_t add[] = {0x01, 0xd8}, call[] = {0xe8, 0xfb, 0x0f, 0, 0};
-    assert_int_equal(assay_insn_format(add, 2, 0, ASSAY_SYNTAX_INTEL, buf, sizeof buf), 12);
+    assert_int_equal(as_insn_format(add, 2, 0, AS_SYNTAX_INTEL, buf, sizeof buf), 12);
     assert_string_equal(buf, "add eax, ebx");
-    assay_insn_format(add, 2, 0, ASSAY_SYNTAX_ATT, buf, sizeof buf);
+    as_insn_format(add, 2, 0, AS_SYNTAX_ATT, buf, sizeof buf);
     assert_string_equal(buf, "add %ebx, %eax");
-    assay_insn_format(call, 5, 0x1000, ASSAY_SYNTAX_INTEL, buf, sizeof buf);
+    as_insn_format(call, 5, 0x1000, AS_SYNTAX_INTEL, buf, sizeof buf);
     assert_string_equal(buf, "call 0x2000");
-    assert_int_equal(assay_insn_format(add, 1, 0, ASSAY_SYNTAX_INTEL, buf, 4), 3);
+    assert_int_equal(as_insn_format(add, 1, 0, AS_SYNTAX_INTEL, buf, 4), 3);
     assert_string_equal(buf, "(ba");
 }
 

@@ -81,15 +81,15 @@ static void expect_text(const char *hex, const char *expected)
 {
     uint8_t bytes[15];
     const size_t n = as_hex_get(hex, bytes, sizeof bytes);
-    char text[ASSAY_FORM_TEXT_B];
-    struct assay_code code;
-    assert_int_equal(assay_decode(bytes, n, 0x1000, &code, NULL), 0);
+    char text[AS_FORM_TEXT_B];
+    struct as_code code;
+    assert_int_equal(as_decode(bytes, n, 0x1000, &code, NULL), 0);
     assert_int_equal(code.n, 1);
-    const struct assay_form *form = assay_form_get(code.insn[0].form);
-    const int length = assay_form_text(form, text, sizeof text);
+    const struct as_form *form = as_form_get(code.insn[0].form);
+    const int length = as_form_text(form, text, sizeof text);
     assert_string_equal(text, expected);
     assert_int_equal(length, strlen(text));
-    assay_code_free(&code);
+    as_code_free(&code);
 }
 
 static void words(void **state)
@@ -116,8 +116,8 @@ static void words(void **state)
     expect_text("488d04c8", "lea r64,address64");
     expect_text("06", "(bad)");
     /* Tables are made of these numbers: they may never change. */
-    assert_true(assay_form_key(assay_form_get(0)) == 0x5503c4ec6bf57579u);
-    assert_int_equal(assay_form_text(assay_form_get(0), small, 4), 3);
+    assert_true(as_form_key(as_form_get(0)) == 0x5503c4ec6bf57579u);
+    assert_int_equal(as_form_text(as_form_get(0), small, 4), 3);
     assert_string_equal(small, "(ba");
 }
 
@@ -126,24 +126,24 @@ static void words(void **state)
 /* All forms there are so far: distinct words, distinct numbers. Returns how many. */
 static size_t check_distinct(void)
 {
-    const size_t n = assay_form_count();
-    char(*text)[ASSAY_FORM_TEXT_B] = calloc(n, sizeof *text);
+    const size_t n = as_form_count();
+    char(*text)[AS_FORM_TEXT_B] = calloc(n, sizeof *text);
     struct as_map_view by_text;
     struct as_map_u64 by_key;
     assert_non_null(text);
     as_map_view_init(&by_text);
     as_map_u64_init(&by_key);
     for (uint32_t i = 0; i < n; i++) {
-        const struct assay_form *form = assay_form_get((uint16_t)i);
-        const int length = assay_form_text(form, text[i], sizeof text[i]);
-        if (length + 1 >= ASSAY_FORM_TEXT_B)
+        const struct as_form *form = as_form_get((uint16_t)i);
+        const int length = as_form_text(form, text[i], sizeof text[i]);
+        if (length + 1 >= AS_FORM_TEXT_B)
             fail_msg("'%s' is cut", text[i]);
         if (as_map_view_get(&by_text, as_view_of(text[i])) != AS_MAP_NONE)
             fail_msg("two forms are '%s'", text[i]);
-        if (as_map_u64_get(&by_key, assay_form_key(form)) != AS_MAP_NONE)
+        if (as_map_u64_get(&by_key, as_form_key(form)) != AS_MAP_NONE)
             fail_msg("two forms have the key of '%s'", text[i]);
         assert_int_equal(as_map_view_put(&by_text, as_view_of(text[i]), i), 0);
-        assert_int_equal(as_map_u64_put(&by_key, assay_form_key(form), i), 0);
+        assert_int_equal(as_map_u64_put(&by_key, as_form_key(form), i), 0);
     }
     as_map_view_fini(&by_text);
     as_map_u64_fini(&by_key);
@@ -155,12 +155,12 @@ static void distinct(void **state)
 {
     static uint8_t bytes[RANDOM_B];
     uint64_t x = 88172645463325252u;
-    struct assay_code code;
+    struct as_code code;
     (void)state;
     for (int round = 0; round < 60; round++) {
         fill_random(bytes, &x);
-        assert_int_equal(assay_decode(bytes, sizeof bytes, 0x1000, &code, NULL), 0);
-        assay_code_free(&code);
+        assert_int_equal(as_decode(bytes, sizeof bytes, 0x1000, &code, NULL), 0);
+        as_code_free(&code);
     }
     const size_t n = check_distinct();
     print_message("# %zu forms\n", n);
@@ -244,15 +244,15 @@ struct pairing {
     size_t n, cap;
 };
 
-static void pair_up(struct pairing *p, const struct assay_form *form, const struct words *w)
+static void pair_up(struct pairing *p, const struct as_form *form, const struct words *w)
 {
-    char text[ASSAY_FORM_TEXT_B];
-    const uint64_t key = assay_form_key(form);
+    char text[AS_FORM_TEXT_B];
+    const uint64_t key = as_form_key(form);
     const uint32_t known = as_map_u64_get(&p->of_key, key);
     const uint32_t same = as_map_view_get(&p->of_signature, as_view_of(w->p));
     if (known != AS_MAP_NONE && known == same)
         return;
-    assay_form_text(form, text, sizeof text);
+    as_form_text(form, text, sizeof text);
     if (known != AS_MAP_NONE)
         fail_msg("'%s' is %s and %s", text, p->text[known], w->p);
     if (same != AS_MAP_NONE)
@@ -269,22 +269,22 @@ static void library_agrees(void **state)
 {
     const struct range big = big_code();
     struct pairing p = {.cap = 1 << 16};
-    struct assay_code code;
+    struct as_code code;
     struct words w;
     (void)state;
     p.text = calloc(p.cap, sizeof *p.text);
     assert_non_null(p.text);
     as_map_u64_init(&p.of_key);
     as_map_view_init(&p.of_signature);
-    assert_int_equal(assay_decode(big.p, big.n, 0, &code, NULL), 0);
+    assert_int_equal(as_decode(big.p, big.n, 0, &code, NULL), 0);
     for (size_t i = 0; i < code.n; i++) {
         const uint64_t at = code.insn[i].address;
         signature(big.p + at, big.n - at < 15 ? big.n - at : 15, &w);
-        pair_up(&p, assay_form_get(code.insn[i].form), &w);
+        pair_up(&p, as_form_get(code.insn[i].form), &w);
     }
     assert_true(p.n > 300);
     assert_true(check_distinct() > p.n);
-    assay_code_free(&code);
+    as_code_free(&code);
     as_map_u64_fini(&p.of_key);
     as_map_view_fini(&p.of_signature);
     free(p.text);
@@ -313,17 +313,17 @@ static void *decode_parts(void *context)
     const struct part_work *w = context;
     const size_t parts = w->all.n / PART_B;
     for (size_t i = w->first; i < parts; i += w->step) {
-        struct assay_code code;
+        struct as_code code;
         struct sums sum = {1, 1};
         const size_t at = (parts - 1 - i) * PART_B; /* from the end */
-        if (assay_decode(w->all.p + at, PART_B, 0, &code, NULL) < 0)
+        if (as_decode(w->all.p + at, PART_B, 0, &code, NULL) < 0)
             return (void *)1;
         for (size_t k = 0; k < code.n; k++) {
-            sum.keys = mix(sum.keys, assay_form_key(assay_form_get(code.insn[k].form)));
+            sum.keys = mix(sum.keys, as_form_key(as_form_get(code.insn[k].form)));
             sum.numbers = mix(sum.numbers, code.insn[k].form);
         }
         w->sum[parts - 1 - i] = sum;
-        assay_code_free(&code);
+        as_code_free(&code);
     }
     return NULL;
 }
@@ -335,11 +335,11 @@ static struct sums decode_all(struct range all, size_t threads, bool after_other
     struct sums *part = calloc(all.n / PART_B + 1, sizeof *part), sum = {1, 1};
     if (after_others) {
         static uint8_t bytes[RANDOM_B];
-        struct assay_code code;
+        struct as_code code;
         uint64_t x = 2463534242u;
         fill_random(bytes, &x);
-        if (assay_decode(bytes, sizeof bytes, 0, &code, NULL) == 0)
-            assay_code_free(&code);
+        if (as_decode(bytes, sizeof bytes, 0, &code, NULL) == 0)
+            as_code_free(&code);
     }
     for (size_t i = 0; i < threads; i++) {
         work[i] = (struct part_work){all, i, threads, part};
@@ -379,7 +379,7 @@ static void independent(void **state)
 {
     struct range some = big_code();
     (void)state;
-    assert_int_equal(assay_form_count(), 1); /* else the processes below are not fresh */
+    assert_int_equal(as_form_count(), 1); /* else the processes below are not fresh */
     if (some.n > 4 << 20)
         some.n = 4 << 20;
     const struct sums alone = decode_apart(some, 1, false);

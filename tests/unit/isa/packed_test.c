@@ -14,30 +14,30 @@
 #include "isa/encode.h"
 #include "isa/packed.h"
 
-static struct assay_insn decoded(const char *text)
+static struct as_insn decoded(const char *text)
 {
     uint8_t bytes[AS_ENCODE_B];
-    struct assay_code code;
-    struct assay_error err;
+    struct as_code code;
+    struct as_error err;
     const size_t n = as_encode_text(text, bytes);
 
     if (!n)
         fail_msg("%s: cannot be encoded", text);
-    assert_int_equal(assay_decode(bytes, n, 0, &code, &err), 0);
-    const struct assay_insn insn = code.insn[0];
-    assay_code_free(&code);
+    assert_int_equal(as_decode(bytes, n, 0, &code, &err), 0);
+    const struct as_insn insn = code.insn[0];
+    as_code_free(&code);
     return insn;
 }
 
 static void check_packed(const char *text, unsigned times, const char *expected)
 {
-    const struct assay_insn insn = decoded(text);
-    struct assay_insn out;
-    char got[ASSAY_FORM_TEXT_B] = "none";
+    const struct as_insn insn = decoded(text);
+    struct as_insn out;
+    char got[AS_FORM_TEXT_B] = "none";
 
     for (int again = 0; again < 2; again++) { /* looked for, and remembered */
         if (as_insn_packed(&insn, times, &out))
-            assay_form_text(assay_form_get(out.form), got, sizeof got);
+            as_form_text(as_form_get(out.form), got, sizeof got);
         if (strcmp(got, expected) != 0)
             fail_msg("%s, %u times: %s, expected %s", text, times, got, expected);
     }
@@ -102,36 +102,36 @@ static void what_has_no_vector_form_has_none(void **state)
 static void registers_and_addresses_stay(void **state)
 {
     (void)state;
-    struct assay_insn out, insn = decoded("addsd xmm3,m64[rax+rcx*8-64]");
+    struct as_insn out, insn = decoded("addsd xmm3,m64[rax+rcx*8-64]");
 
     assert_true(as_insn_packed(&insn, 4, &out));
-    assert_int_equal(out.reg[0], ASSAY_REG_VEC + 3);
-    assert_int_equal(out.reg[1], ASSAY_REG_VEC + 3); /* the destination was a source */
-    assert_int_equal(out.base, ASSAY_REG_GPR + 0);
-    assert_int_equal(out.index, ASSAY_REG_GPR + 1);
+    assert_int_equal(out.reg[0], AS_REG_VEC + 3);
+    assert_int_equal(out.reg[1], AS_REG_VEC + 3); /* the destination was a source */
+    assert_int_equal(out.base, AS_REG_GPR + 0);
+    assert_int_equal(out.index, AS_REG_GPR + 1);
     assert_int_equal(out.disp, -64);
     insn = decoded("vsqrtsd xmm4,xmm5,xmm6");
     assert_true(as_insn_packed(&insn, 4, &out));
-    assert_int_equal(out.reg[0], ASSAY_REG_VEC + 4);
-    assert_int_equal(out.reg[1], ASSAY_REG_VEC + 6);
+    assert_int_equal(out.reg[0], AS_REG_VEC + 4);
+    assert_int_equal(out.reg[1], AS_REG_VEC + 6);
 }
 
 static void memory_becomes_a_register(void **state)
 {
     (void)state;
-    char got[ASSAY_FORM_TEXT_B];
-    struct assay_insn out, insn = decoded("vaddpd ymm1,ymm2,m256[rax]");
+    char got[AS_FORM_TEXT_B];
+    struct as_insn out, insn = decoded("vaddpd ymm1,ymm2,m256[rax]");
 
-    assert_true(as_insn_registers(&insn, ASSAY_REG_VEC + 9, &out));
-    assay_form_text(assay_form_get(out.form), got, sizeof got);
+    assert_true(as_insn_registers(&insn, AS_REG_VEC + 9, &out));
+    as_form_text(as_form_get(out.form), got, sizeof got);
     assert_string_equal(got, "vaddpd ymm,ymm,ymm");
-    assert_int_equal(out.reg[2], ASSAY_REG_VEC + 9);
-    assert_int_equal(out.base, ASSAY_REG_NONE);
+    assert_int_equal(out.reg[2], AS_REG_VEC + 9);
+    assert_int_equal(out.base, AS_REG_NONE);
     insn = decoded("imul rax,m64[rsi]");
-    assert_true(as_insn_registers(&insn, ASSAY_REG_GPR + 7, &out));
-    assay_form_text(assay_form_get(out.form), got, sizeof got);
+    assert_true(as_insn_registers(&insn, AS_REG_GPR + 7, &out));
+    as_form_text(as_form_get(out.form), got, sizeof got);
     assert_string_equal(got, "imul r64,r64");
-    assert_int_equal(out.reg[1], ASSAY_REG_GPR + 7);
+    assert_int_equal(out.reg[1], AS_REG_GPR + 7);
 }
 
 static void every_part_can_be_made(void **state)
@@ -147,13 +147,13 @@ static void every_part_can_be_made(void **state)
                 {AS_PART_JOIN, 16, 32, "vinsertf128 ymm,ymm,xmm,imm8"},
                 {AS_PART_SPLIT, 32, 64, "vextractf64x4 ymm,zmm,imm8 {evex}"},
                 {AS_PART_GATHER, 8, 32, "vgatherdpd ymm,m256,ymm"}};
-    struct assay_insn out;
-    char got[ASSAY_FORM_TEXT_B];
+    struct as_insn out;
+    char got[AS_FORM_TEXT_B];
 
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
         for (int again = 0; again < 2; again++) {
             assert_true(as_insn_part(part[i].part, part[i].element_b, part[i].width_b, &out));
-            assay_form_text(assay_form_get(out.form), got, sizeof got);
+            as_form_text(as_form_get(out.form), got, sizeof got);
             assert_string_equal(got, part[i].form);
         }
     assert_false(as_insn_part(AS_PART_NEXT, 2, 16, &out));
@@ -162,14 +162,14 @@ static void every_part_can_be_made(void **state)
 static void what_is_added_is_known(void **state)
 {
     (void)state;
-    struct assay_insn insn = decoded("vfmadd231pd ymm0,ymm1,ymm2");
-    assert_int_equal(as_form_addend(assay_form_get(insn.form)), 0);
+    struct as_insn insn = decoded("vfmadd231pd ymm0,ymm1,ymm2");
+    assert_int_equal(as_form_addend(as_form_get(insn.form)), 0);
     insn = decoded("vfmadd132pd ymm0,ymm1,ymm2");
-    assert_int_equal(as_form_addend(assay_form_get(insn.form)), 1);
+    assert_int_equal(as_form_addend(as_form_get(insn.form)), 1);
     insn = decoded("vfnmadd213ss xmm0,xmm1,xmm2");
-    assert_int_equal(as_form_addend(assay_form_get(insn.form)), 2);
+    assert_int_equal(as_form_addend(as_form_get(insn.form)), 2);
     insn = decoded("vaddpd ymm0,ymm1,ymm2");
-    assert_true(as_form_addend(assay_form_get(insn.form)) < 0);
+    assert_true(as_form_addend(as_form_get(insn.form)) < 0);
 }
 
 int main(void)

@@ -30,7 +30,7 @@ static void change_settings(void)
         exit(126);
 }
 
-static int say(const char *path, const struct assay_launch_outcome *o)
+static int say(const char *path, const struct as_launch_outcome *o)
 {
     FILE *f = fopen(path, "we");
     if (!f)
@@ -44,19 +44,19 @@ static int say(const char *path, const struct assay_launch_outcome *o)
 
 int main(int argc, char **argv)
 {
-    struct assay_error err = {0};
-    struct assay_launch_plan *plan = NULL;
-    struct assay_launch *launch = NULL;
+    struct as_error err = {0};
+    struct as_launch_plan *plan = NULL;
+    struct as_launch *launch = NULL;
     int rc = argc < 3 ? -1 : 0;
     change_settings();
     if (rc == 0)
-        rc = assay_launch_plan((const char *const *)(argv + 2), &plan, &err);
+        rc = as_launch_plan((const char *const *)(argv + 2), &plan, &err);
     if (rc == 0)
-        rc = assay_launch_start(plan, NULL, &launch, &err);
+        rc = as_launch_start(plan, NULL, &launch, &err);
     if (rc == 0)
-        rc = assay_launch_go(launch, &err);
-    while (rc == 0 && (rc = assay_launch_step(launch, &err)) == 1) {
-        struct pollfd one = {.fd = assay_launch_fd(launch), .events = POLLIN};
+        rc = as_launch_go(launch, &err);
+    while (rc == 0 && (rc = as_launch_step(launch, &err)) == 1) {
+        struct pollfd one = {.fd = as_launch_fd(launch), .events = POLLIN};
         poll(&one, 1, 1000);
         rc = 0;
     }
@@ -64,8 +64,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "drive: %s\n", err.text);
         return 125;
     }
-    rc = say(argv[1], assay_launch_outcome(launch));
-    assay_launch_close(&launch);
-    assay_launch_plan_free(&plan);
+    rc = say(argv[1], as_launch_outcome(launch));
+    as_launch_close(&launch);
+    as_launch_plan_free(&plan);
     return rc;
 }

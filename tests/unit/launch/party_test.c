@@ -30,7 +30,7 @@ static void set_number(const char *variable, unsigned value)
 
 static struct as_party *join_as(unsigned rank, unsigned size)
 {
-    struct assay_error err = {0};
+    struct as_error err = {0};
     struct as_party *party;
     set_number("PMI_RANK", rank);
     set_number("PMI_SIZE", size);
@@ -64,7 +64,7 @@ static int end_of_child(void)
 
 static void test_all_meet(void **state)
 {
-    struct assay_error err = {0};
+    struct as_error err = {0};
     (void)state;
     for (unsigned rank = 1; rank < 4; rank++)
         if (fork() == 0) {
@@ -87,19 +87,19 @@ static void test_all_meet(void **state)
 
 static void test_failure_is_told(void **state)
 {
-    struct assay_error err = {0};
+    struct as_error err = {0};
     (void)state;
     if (fork() == 0) {
-        const struct assay_error full = {.code = ASSAY_ERR_IO, .text = "the disk is full"};
+        const struct as_error full = {.code = AS_ERR_IO, .text = "the disk is full"};
         struct as_party *party = join_as(1, 2);
         const int rc = as_party_barrier(party, &err);
-        as_party_leave(&party, ASSAY_ERR_IO, &full);
+        as_party_leave(&party, AS_ERR_IO, &full);
         _exit(rc < 0);
     }
     struct as_party *party = join_as(0, 2);
     int rc = as_party_barrier(party, &err);
     rc = rc < 0 ? rc : as_party_barrier(party, &err);
-    assert_int_equal(rc, ASSAY_ERR_LIMIT);
+    assert_int_equal(rc, AS_ERR_LIMIT);
     assert_string_equal(err.text, "rank 1: the disk is full");
     as_party_leave(&party, rc, &err);
     assert_int_equal(end_of_child(), 0);
@@ -109,7 +109,7 @@ static void test_failure_is_told(void **state)
 /* It dies between two meetings, without a word. */
 static void test_silence(void **state)
 {
-    struct assay_error err = {0};
+    struct as_error err = {0};
     (void)state;
     if (fork() == 0) {
         struct as_party *party = join_as(1, 2);
@@ -119,16 +119,16 @@ static void test_silence(void **state)
     assert_int_equal(as_party_barrier(party, &err), 0);
     assert_int_equal(end_of_child(), 0);
     as_party_be_patient(party, 1);
-    assert_int_equal(as_party_barrier(party, &err), ASSAY_ERR_LIMIT);
+    assert_int_equal(as_party_barrier(party, &err), AS_ERR_LIMIT);
     assert_non_null(strstr(err.text, "rank 1 has not answered"));
-    as_party_leave(&party, ASSAY_ERR_LIMIT, &err);
+    as_party_leave(&party, AS_ERR_LIMIT, &err);
     assert_gone();
 }
 
 /* Both died when they had met; new ones do not take them for each other. */
 static void test_leftovers(void **state)
 {
-    struct assay_error err = {0};
+    struct as_error err = {0};
     for (unsigned rank = 0; rank < 2; rank++)
         if (fork() == 0) {
             struct as_party *party = join_as(rank, 2);
@@ -138,21 +138,21 @@ static void test_leftovers(void **state)
     assert_int_equal(end_of_child(), 0);
     setenv("ASSAY_PATIENCE", "2", 1);
     struct as_party *party = join_as(1, 2);
-    assert_int_equal(as_party_barrier(party, &err), ASSAY_ERR_LIMIT);
+    assert_int_equal(as_party_barrier(party, &err), AS_ERR_LIMIT);
     assert_non_null(strstr(err.text, "rank 0 did not come"));
     assert_false(as_party_is_follower(party));
-    as_party_leave(&party, ASSAY_ERR_LIMIT, &err);
+    as_party_leave(&party, AS_ERR_LIMIT, &err);
     setenv("ASSAY_PATIENCE", "100", 1);
     test_all_meet(state); /* in the same directory */
 }
 
 static void test_name_in_use(void **state)
 {
-    struct assay_error err = {0};
+    struct as_error err = {0};
     struct as_party *other;
     (void)state;
     struct as_party *party = join_as(0, 2);
-    assert_int_equal(as_party_join(name, NULL, &other, &err), ASSAY_ERR_USAGE);
+    assert_int_equal(as_party_join(name, NULL, &other, &err), AS_ERR_USAGE);
     assert_non_null(strstr(err.text, "another assay job is writing this experiment"));
     assert_null(other);
     as_party_leave(&party, 0, NULL);

@@ -14,7 +14,7 @@
 /* A call that must succeed. */
 #define fine(call)                                                                                 \
     do {                                                                                           \
-        struct assay_error fine_err = {0}, *err = &fine_err;                                       \
+        struct as_error fine_err = {0}, *err = &fine_err;                                          \
         if ((call) < 0)                                                                            \
             fail_msg("%s: %s", #call, fine_err.text);                                              \
     } while (0)
@@ -22,7 +22,7 @@
 /* A call that must fail with a code and a sentence that has a part. */
 #define refused(call, want, part)                                                                  \
     do {                                                                                           \
-        struct assay_error fine_err = {0}, *err = &fine_err;                                       \
+        struct as_error fine_err = {0}, *err = &fine_err;                                          \
         assert_int_equal((call), (want));                                                          \
         assert_int_equal(fine_err.code, (want));                                                   \
         if (!has(fine_err.text, (part)))                                                           \
@@ -104,16 +104,16 @@ static inline const char *text_of(const struct place *place, const char *name)
 }
 
 /* Steps until it is over, as a run loop does. */
-static inline const struct assay_launch_outcome *to_end(struct assay_launch *launch)
+static inline const struct as_launch_outcome *to_end(struct as_launch *launch)
 {
     for (int i = 0; i < 3000; i++) {
-        struct assay_error err = {0};
-        struct pollfd one = {.fd = assay_launch_fd(launch), .events = POLLIN};
-        const int going = assay_launch_step(launch, &err);
+        struct as_error err = {0};
+        struct pollfd one = {.fd = as_launch_fd(launch), .events = POLLIN};
+        const int going = as_launch_step(launch, &err);
         if (going < 0)
             fail_msg("%s", err.text);
         if (going == 0)
-            return assay_launch_outcome(launch);
+            return as_launch_outcome(launch);
         poll(&one, 1, 100);
     }
     fail_msg("it does not end");

@@ -8,19 +8,19 @@
 
 #include "place.h"
 
-static struct assay_launch_plan *plan_of(const char *first, const char *second)
+static struct as_launch_plan *plan_of(const char *first, const char *second)
 {
     const char *const argv[] = {first, second, NULL};
-    struct assay_launch_plan *plan = NULL;
-    fine(assay_launch_plan(argv, &plan, err));
+    struct as_launch_plan *plan = NULL;
+    fine(as_launch_plan(argv, &plan, err));
     return plan;
 }
 
 static void expect_refused(const char *name, int code, const char *part)
 {
     const char *const argv[] = {name, NULL};
-    struct assay_launch_plan *plan = NULL;
-    refused(assay_launch_plan(argv, &plan, err), code, part);
+    struct as_launch_plan *plan = NULL;
+    refused(as_launch_plan(argv, &plan, err), code, part);
     assert_null(plan);
 }
 
@@ -49,12 +49,12 @@ static const char *put_elf(const struct place *place, const char *name, const El
 static void test_not_found(void **state)
 {
     const struct place *place = *state;
-    expect_refused("assay-no-such-command", ASSAY_ERR_NOT_FOUND, "no such command");
-    expect_refused(in(place, "none"), ASSAY_ERR_NOT_FOUND, "No such file");
+    expect_refused("assay-no-such-command", AS_ERR_NOT_FOUND, "no such command");
+    expect_refused(in(place, "none"), AS_ERR_NOT_FOUND, "No such file");
     put_text(place, "file", "x");
-    expect_refused(in(place, "file/below"), ASSAY_ERR_NOT_FOUND, "Not a directory");
-    expect_refused("", ASSAY_ERR_USAGE, "no command");
-    expect_refused(NULL, ASSAY_ERR_USAGE, "no command");
+    expect_refused(in(place, "file/below"), AS_ERR_NOT_FOUND, "Not a directory");
+    expect_refused("", AS_ERR_USAGE, "no command");
+    expect_refused(NULL, AS_ERR_USAGE, "no command");
 }
 
 /* A file in this directory is not in PATH: the sentence says how to name it. */
@@ -64,7 +64,7 @@ static void test_here_but_not_in_path(void **state)
     char *before = getcwd(NULL, 0);
     put_text(place, "assay-here", "#!/bin/sh\n");
     assert_int_equal(chdir(place->dir), 0);
-    expect_refused("assay-here", ASSAY_ERR_NOT_FOUND, "./assay-here");
+    expect_refused("assay-here", AS_ERR_NOT_FOUND, "./assay-here");
     assert_int_equal(chdir(before), 0);
     free(before);
 }
@@ -73,11 +73,11 @@ static void test_rights(void **state)
 {
     const struct place *place = *state;
     put(place, "plain", "#!/bin/sh\n", 10, 0644);
-    expect_refused(in(place, "plain"), ASSAY_ERR_PERMISSION, "chmod +x");
+    expect_refused(in(place, "plain"), AS_ERR_PERMISSION, "chmod +x");
     setenv("PATH", place->dir, 1);
-    expect_refused("plain", ASSAY_ERR_PERMISSION, "in PATH but not executable");
-    expect_refused(place->dir, ASSAY_ERR_NOT_REGULAR, "is a directory");
-    expect_refused("/dev/null", ASSAY_ERR_NOT_REGULAR, "not a regular file");
+    expect_refused("plain", AS_ERR_PERMISSION, "in PATH but not executable");
+    expect_refused(place->dir, AS_ERR_NOT_REGULAR, "is a directory");
+    expect_refused("/dev/null", AS_ERR_NOT_REGULAR, "not a regular file");
 }
 
 /* ---- PATH ---------------------------------------------------------------------------------- */
@@ -94,26 +94,26 @@ static void test_path(void **state)
     snprintf(list, sizeof list, "%s/one:%s/none:%s/two:%s", place->dir, place->dir, place->dir,
              place->dir);
     setenv("PATH", list, 1);
-    struct assay_launch_plan *plan = plan_of("tool", NULL);
+    struct as_launch_plan *plan = plan_of("tool", NULL);
     assert_string_equal(plan->path, in(place, "two/tool"));
     assert_string_equal(plan->argv[0], "tool");
-    assay_launch_plan_free(&plan);
+    as_launch_plan_free(&plan);
     assert_null(plan);
     plan = plan_of("link", NULL);
     assert_string_equal(plan->path, in(place, "link"));
     assert_string_equal(plan->real_path, in(place, "two/tool"));
-    assay_launch_plan_free(&plan);
+    as_launch_plan_free(&plan);
     unsetenv("PATH");
     plan = plan_of("true", NULL); /* then /bin and /usr/bin, as execvp has it */
     assert_string_equal(plan->path, "/bin/true");
-    assay_launch_plan_free(&plan);
+    as_launch_plan_free(&plan);
     /* An empty part is this directory. */
     char *before = getcwd(NULL, 0);
     assert_int_equal(chdir(in(place, "two")), 0);
     setenv("PATH", ":/bin", 1);
     plan = plan_of("tool", NULL);
     assert_string_equal(plan->path, "tool");
-    assay_launch_plan_free(&plan);
+    as_launch_plan_free(&plan);
     assert_int_equal(chdir(before), 0);
     free(before);
 }
@@ -123,47 +123,46 @@ static void test_path(void **state)
 static void test_scripts(void **state)
 {
     const struct place *place = *state;
-    struct assay_launch_plan *plan =
-        plan_of(put_text(place, "good", "#! /bin/sh -e\necho\n"), NULL);
-    assert_int_equal(plan->kind, ASSAY_LAUNCH_SCRIPT);
+    struct as_launch_plan *plan = plan_of(put_text(place, "good", "#! /bin/sh -e\necho\n"), NULL);
+    assert_int_equal(plan->kind, AS_LAUNCH_SCRIPT);
     assert_string_equal(plan->interpreter, "/bin/sh");
-    assert_string_equal(assay_launch_kind_name(plan->kind), "plain");
-    assay_launch_plan_free(&plan);
+    assert_string_equal(as_launch_kind_name(plan->kind), "plain");
+    as_launch_plan_free(&plan);
     plan = plan_of(put_text(place, "env", "#!/usr/bin/env -S A=1 sh -e\n"), NULL);
     assert_string_equal(plan->interpreter, "/usr/bin/env");
-    assay_launch_plan_free(&plan);
+    as_launch_plan_free(&plan);
     /* A script for a script, and without a newline at the end. */
     char text[300];
     snprintf(text, sizeof text, "#!%s", in(place, "good"));
     plan = plan_of(put_text(place, "nested", text), NULL);
     assert_string_equal(plan->interpreter, in(place, "good"));
-    assay_launch_plan_free(&plan);
+    as_launch_plan_free(&plan);
 }
 
 static void test_bad_scripts(void **state)
 {
     const struct place *place = *state;
     char text[300];
-    expect_refused(put_text(place, "a", "#!/no/such/sh\n"), ASSAY_ERR_NOT_FOUND,
+    expect_refused(put_text(place, "a", "#!/no/such/sh\n"), AS_ERR_NOT_FOUND,
                    "script for '/no/such/sh'");
-    expect_refused(put_text(place, "b", "#!/usr/bin/env assay-no-such\n"), ASSAY_ERR_NOT_FOUND,
+    expect_refused(put_text(place, "b", "#!/usr/bin/env assay-no-such\n"), AS_ERR_NOT_FOUND,
                    "script for 'assay-no-such'");
-    expect_refused(put_text(place, "c", "#!/bin/sh\r\nexit\r\n"), ASSAY_ERR_NOT_FOUND,
+    expect_refused(put_text(place, "c", "#!/bin/sh\r\nexit\r\n"), AS_ERR_NOT_FOUND,
                    "carriage return");
-    expect_refused(put_text(place, "d", "#!\n"), ASSAY_ERR_NOT_ELF, "has no interpreter");
-    expect_refused(put_text(place, "e", "#!"), ASSAY_ERR_NOT_ELF, "has no interpreter");
-    expect_refused(put_text(place, "f", "#!/etc/passwd\n"), ASSAY_ERR_PERMISSION, "not executable");
-    expect_refused(put_text(place, "g", "#!/tmp\n"), ASSAY_ERR_PERMISSION, "not executable");
-    expect_refused(put_text(place, "h", "echo no first line\n"), ASSAY_ERR_NOT_ELF,
+    expect_refused(put_text(place, "d", "#!\n"), AS_ERR_NOT_ELF, "has no interpreter");
+    expect_refused(put_text(place, "e", "#!"), AS_ERR_NOT_ELF, "has no interpreter");
+    expect_refused(put_text(place, "f", "#!/etc/passwd\n"), AS_ERR_PERMISSION, "not executable");
+    expect_refused(put_text(place, "g", "#!/tmp\n"), AS_ERR_PERMISSION, "not executable");
+    expect_refused(put_text(place, "h", "echo no first line\n"), AS_ERR_NOT_ELF,
                    "without an interpreter line");
     snprintf(text, sizeof text, "#!%s\n", in(place, "self"));
-    expect_refused(put_text(place, "self", text), ASSAY_ERR_UNSUPPORTED, "the kernel rejects");
+    expect_refused(put_text(place, "self", text), AS_ERR_UNSUPPORTED, "the kernel rejects");
     /* Errors behind the interpreter's name do not matter, nor does a bad program further on. */
     Elf64_Ehdr h = header();
     h.e_machine = EM_AARCH64;
     put_elf(place, "arm", &h);
     snprintf(text, sizeof text, "#!%s\n", in(place, "arm"));
-    expect_refused(put_text(place, "i", text), ASSAY_ERR_ARCH, "AArch64");
+    expect_refused(put_text(place, "i", text), AS_ERR_ARCH, "AArch64");
 }
 
 /* ---- ELF files ----------------------------------------------------------------------------- */
@@ -172,34 +171,33 @@ static void test_elf(void **state)
 {
     const struct place *place = *state;
     Elf64_Ehdr h = header();
-    struct assay_launch_plan *plan = plan_of(put_elf(place, "static", &h), NULL);
-    assert_int_equal(plan->kind, ASSAY_LAUNCH_PROGRAM);
+    struct as_launch_plan *plan = plan_of(put_elf(place, "static", &h), NULL);
+    assert_int_equal(plan->kind, AS_LAUNCH_PROGRAM);
     assert_false(plan->away);
     assert_false(plan->gains_privilege);
     assert_null(plan->interpreter);
-    assay_launch_plan_free(&plan);
+    as_launch_plan_free(&plan);
     h.e_machine = EM_AARCH64;
-    expect_refused(put_elf(place, "arm", &h), ASSAY_ERR_ARCH, "AArch64");
+    expect_refused(put_elf(place, "arm", &h), AS_ERR_ARCH, "AArch64");
     h = header();
     h.e_ident[EI_CLASS] = ELFCLASS32;
     h.e_machine = EM_386;
-    expect_refused(put_elf(place, "i386", &h), ASSAY_ERR_CLASS, "32-bit");
+    expect_refused(put_elf(place, "i386", &h), AS_ERR_CLASS, "32-bit");
     h = header();
     h.e_type = ET_REL;
-    expect_refused(put_elf(place, "object.o", &h), ASSAY_ERR_UNSUPPORTED, "link it");
+    expect_refused(put_elf(place, "object.o", &h), AS_ERR_UNSUPPORTED, "link it");
     h.e_type = ET_DYN;
     h.e_entry = 0;
-    expect_refused(put_elf(place, "library.so", &h), ASSAY_ERR_UNSUPPORTED, "is a library");
+    expect_refused(put_elf(place, "library.so", &h), AS_ERR_UNSUPPORTED, "is a library");
     h = header();
-    expect_refused(put(place, "cut", &h, 40, 0755), ASSAY_ERR_TRUNCATED, "truncated");
+    expect_refused(put(place, "cut", &h, 40, 0755), AS_ERR_TRUNCATED, "truncated");
     h.e_phnum = 1;
     h.e_phoff = sizeof h;
     h.e_phentsize = sizeof(Elf64_Phdr);
-    expect_refused(put_elf(place, "cut-headers", &h), ASSAY_ERR_TRUNCATED, "program header 0");
-    expect_refused(put(place, "empty", "", 0, 0755), ASSAY_ERR_NOT_ELF, "is empty");
-    expect_refused(put(place, "bytes", "\1\2\3\0\4", 5, 0755), ASSAY_ERR_NOT_ELF,
-                   "not an ELF file");
-    expect_refused(put(place, "pe", "MZ\220\0", 4, 0755), ASSAY_ERR_NOT_ELF, "Windows");
+    expect_refused(put_elf(place, "cut-headers", &h), AS_ERR_TRUNCATED, "program header 0");
+    expect_refused(put(place, "empty", "", 0, 0755), AS_ERR_NOT_ELF, "is empty");
+    expect_refused(put(place, "bytes", "\1\2\3\0\4", 5, 0755), AS_ERR_NOT_ELF, "not an ELF file");
+    expect_refused(put(place, "pe", "MZ\220\0", 4, 0755), AS_ERR_NOT_ELF, "Windows");
 }
 
 static void test_loader(void **state)
@@ -216,13 +214,12 @@ static void test_loader(void **state)
     file.ph.p_type = PT_INTERP;
     file.ph.p_offset = sizeof file.h + sizeof file.ph;
     file.ph.p_filesz = sizeof "/lib64/ld-assay-none.so.2";
-    expect_refused(put(place, "foreign", &file, sizeof file, 0755), ASSAY_ERR_NOT_FOUND,
+    expect_refused(put(place, "foreign", &file, sizeof file, 0755), AS_ERR_NOT_FOUND,
                    "dynamic loader '/lib64/ld-assay-none.so.2'");
-    expect_refused(put(place, "cut", &file, sizeof file - 20, 0755), ASSAY_ERR_TRUNCATED,
+    expect_refused(put(place, "cut", &file, sizeof file - 20, 0755), AS_ERR_TRUNCATED,
                    "dynamic loader");
     file.ph.p_filesz = UINT64_MAX;
-    expect_refused(put(place, "huge", &file, sizeof file, 0755), ASSAY_ERR_CORRUPT,
-                   "dynamic loader");
+    expect_refused(put(place, "huge", &file, sizeof file, 0755), AS_ERR_CORRUPT, "dynamic loader");
 }
 
 static void test_privilege(void **state)
@@ -236,9 +233,9 @@ static void test_privilege(void **state)
     }
     assert_int_equal(chown(path, 1, 1), 0);
     assert_int_equal(chmod(path, 04755), 0);
-    struct assay_launch_plan *plan = plan_of(path, NULL);
+    struct as_launch_plan *plan = plan_of(path, NULL);
     assert_true(plan->gains_privilege);
-    assay_launch_plan_free(&plan);
+    as_launch_plan_free(&plan);
 }
 
 /* ---- Words and places ---------------------------------------------------------------------- */
@@ -247,8 +244,8 @@ static void test_words(void **state)
 {
     (void)state;
     const char *const argv[] = {"/bin/echo", "a b", "", "it's", "$x", "-n=1,2", "\n", NULL};
-    struct assay_launch_plan *plan = NULL;
-    fine(assay_launch_plan(argv, &plan, err));
+    struct as_launch_plan *plan = NULL;
+    fine(as_launch_plan(argv, &plan, err));
     assert_string_equal(plan->command, "/bin/echo 'a b' '' 'it'\\''s' '$x' -n=1,2 '\n'");
     assert_string_equal(plan->argv_json,
                         "[\"/bin/echo\",\"a b\",\"\",\"it's\",\"$x\",\"-n=1,2\",\"\\n\"]");
@@ -259,8 +256,8 @@ static void test_words(void **state)
     char *cwd = getcwd(NULL, 0);
     assert_string_equal(plan->cwd, cwd);
     free(cwd);
-    assay_launch_plan_free(&plan);
-    assay_launch_plan_free(&plan);
+    as_launch_plan_free(&plan);
+    as_launch_plan_free(&plan);
 }
 
 static void test_directory_gone(void **state)
@@ -270,9 +267,9 @@ static void test_directory_gone(void **state)
     assert_int_equal(mkdir(in(place, "gone"), 0755), 0);
     assert_int_equal(chdir(in(place, "gone")), 0);
     assert_int_equal(rmdir(in(place, "gone")), 0);
-    struct assay_launch_plan *plan = plan_of("/bin/true", NULL);
+    struct as_launch_plan *plan = plan_of("/bin/true", NULL);
     assert_null(plan->cwd);
-    assay_launch_plan_free(&plan);
+    as_launch_plan_free(&plan);
     assert_int_equal(chdir(before), 0);
     free(before);
 }
@@ -281,34 +278,34 @@ static void test_memory(void **state)
 {
     (void)state;
     const char *const argv[] = {"/bin/sh", "-c", "a b", NULL};
-    struct assay_launch_plan *plan = NULL;
-    int rc = ASSAY_ERR_NOMEM;
+    struct as_launch_plan *plan = NULL;
+    int rc = AS_ERR_NOMEM;
     int64_t n = 0;
     for (; rc < 0 && n < 1000; n++) {
-        struct assay_error err = {0};
+        struct as_error err = {0};
         as_alloc_fail_after(n);
-        rc = assay_launch_plan(argv, &plan, &err);
+        rc = as_launch_plan(argv, &plan, &err);
         as_alloc_fail_after(-1);
         if (rc < 0) {
-            assert_int_equal(rc, ASSAY_ERR_NOMEM);
-            assert_int_equal(err.code, ASSAY_ERR_NOMEM);
+            assert_int_equal(rc, AS_ERR_NOMEM);
+            assert_int_equal(err.code, AS_ERR_NOMEM);
             assert_null(plan);
         }
     }
     assert_int_equal(rc, 0);
     assert_true(n > 3);
-    assay_launch_plan_free(&plan);
+    as_launch_plan_free(&plan);
 }
 
 /* ---- Launchers ----------------------------------------------------------------------------- */
 
 static void expect_kind(const char *path, unsigned kind, bool away)
 {
-    struct assay_launch_plan *plan = plan_of(path, NULL);
+    struct as_launch_plan *plan = plan_of(path, NULL);
     if (plan->kind != kind || plan->away != away)
         fail_msg("%s (%s) is %u, away %d", path, plan->real_path, plan->kind, plan->away);
     assert_int_equal(plan->away, plan->away_reason[0] != 0);
-    assay_launch_plan_free(&plan);
+    as_launch_plan_free(&plan);
 }
 
 static void test_launchers(void **state)
@@ -320,23 +317,23 @@ static void test_launchers(void **state)
     put_elf(place, "srun", &h);
     assert_int_equal(symlink("orterun", in(place, "mpirun")), 0);
     assert_int_equal(symlink("mpiexec.hydra", in(place, "mpiexec")), 0);
-    expect_kind(in(place, "mpirun"), ASSAY_LAUNCH_OPENMPI, false);
-    expect_kind(in(place, "mpiexec"), ASSAY_LAUNCH_MPICH, false);
-    expect_kind(in(place, "srun"), ASSAY_LAUNCH_SRUN, true);
+    expect_kind(in(place, "mpirun"), AS_LAUNCH_OPENMPI, false);
+    expect_kind(in(place, "mpiexec"), AS_LAUNCH_MPICH, false);
+    expect_kind(in(place, "srun"), AS_LAUNCH_SRUN, true);
     /* No link that says it: what stands in the file does. */
     assert_int_equal(mkdir(in(place, "b"), 0755), 0);
     expect_kind(put_text(place, "b/mpirun", "#!/bin/sh\nexec mpiexec.hydra \"$@\"\n"),
-                ASSAY_LAUNCH_MPICH, false);
-    expect_kind(put_text(place, "b/mpiexec", "#!/bin/sh\nexec prterun \"$@\"\n"),
-                ASSAY_LAUNCH_OPENMPI, false);
+                AS_LAUNCH_MPICH, false);
+    expect_kind(put_text(place, "b/mpiexec", "#!/bin/sh\nexec prterun \"$@\"\n"), AS_LAUNCH_OPENMPI,
+                false);
     assert_int_equal(mkdir(in(place, "c"), 0755), 0);
-    expect_kind(put_text(place, "c/mpirun", "#!/bin/sh\n\"$@\"\n"), ASSAY_LAUNCH_SCRIPT, false);
+    expect_kind(put_text(place, "c/mpirun", "#!/bin/sh\n\"$@\"\n"), AS_LAUNCH_SCRIPT, false);
     /* Other programs are none, whatever stands in them. */
-    expect_kind(put_text(place, "run", "#!/bin/sh\nexec mpiexec.hydra \"$@\"\n"),
-                ASSAY_LAUNCH_SCRIPT, false);
-    assert_string_equal(assay_launch_kind_name(ASSAY_LAUNCH_OPENMPI), "openmpi");
-    assert_string_equal(assay_launch_kind_name(ASSAY_LAUNCH_ATTACHED), "attach");
-    assert_string_equal(assay_launch_kind_name(99), "unknown");
+    expect_kind(put_text(place, "run", "#!/bin/sh\nexec mpiexec.hydra \"$@\"\n"), AS_LAUNCH_SCRIPT,
+                false);
+    assert_string_equal(as_launch_kind_name(AS_LAUNCH_OPENMPI), "openmpi");
+    assert_string_equal(as_launch_kind_name(AS_LAUNCH_ATTACHED), "attach");
+    assert_string_equal(as_launch_kind_name(99), "unknown");
 }
 
 static void test_installed_launchers(void **state)
@@ -345,16 +342,16 @@ static void test_installed_launchers(void **state)
     static const struct {
         const char *path;
         unsigned kind;
-    } known[] = {{"/usr/bin/mpirun.openmpi", ASSAY_LAUNCH_OPENMPI},
-                 {"/usr/bin/mpiexec.openmpi", ASSAY_LAUNCH_OPENMPI},
-                 {"/usr/bin/mpirun.mpich", ASSAY_LAUNCH_MPICH},
-                 {"/usr/bin/mpiexec.mpich", ASSAY_LAUNCH_MPICH},
-                 {"/usr/bin/srun", ASSAY_LAUNCH_SRUN}};
+    } known[] = {{"/usr/bin/mpirun.openmpi", AS_LAUNCH_OPENMPI},
+                 {"/usr/bin/mpiexec.openmpi", AS_LAUNCH_OPENMPI},
+                 {"/usr/bin/mpirun.mpich", AS_LAUNCH_MPICH},
+                 {"/usr/bin/mpiexec.mpich", AS_LAUNCH_MPICH},
+                 {"/usr/bin/srun", AS_LAUNCH_SRUN}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (access(known[i].path, X_OK) < 0)
             print_message("# %s is not installed\n", known[i].path);
         else
-            expect_kind(known[i].path, known[i].kind, known[i].kind == ASSAY_LAUNCH_SRUN);
+            expect_kind(known[i].path, known[i].kind, known[i].kind == AS_LAUNCH_SRUN);
     }
 }
 

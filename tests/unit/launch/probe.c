@@ -3,7 +3,7 @@
  * A program that reports its environment, or behaves as hard as programs do:
  *
  * - report FILE       directory, group, signals, limits, descriptors, environment, into FILE
- * - rank STEM         its rank by assay_launch_rank_of_process, into STEM.RANK
+ * - rank STEM         its rank by as_launch_rank_of_process, into STEM.RANK
  * - count FILE        counts SIGINT until SIGTERM ends it (status 42), into FILE
  * - wait              waits for a signal, and changes nothing
  * - bare              closes all descriptors, clears its environment, leaves its directory, then
@@ -71,9 +71,9 @@ static int report(const char *path)
 
 static int rank(const char *stem)
 {
-    struct assay_launch_rank rank;
+    struct as_job_rank rank;
     char path[4096];
-    if (!assay_launch_rank_of_process(getpid(), &rank))
+    if (!as_launch_rank_of_process(getpid(), &rank))
         return 1;
     snprintf(path, sizeof path, "%s.%d", stem, (int)rank.rank);
     FILE *f = fopen(path, "w");

@@ -8,7 +8,7 @@
 #include "place.h"
 
 /* Variables separated by blanks, as a block. */
-static bool rank_of(const char *variables, struct assay_launch_rank *out)
+static bool rank_of(const char *variables, struct as_job_rank *out)
 {
     char block[1024];
     const size_t n = strlen(variables) + 1;
@@ -17,13 +17,13 @@ static bool rank_of(const char *variables, struct assay_launch_rank *out)
     for (size_t i = 0; i < n; i++)
         if (block[i] == ' ')
             block[i] = 0;
-    return assay_launch_rank_of(block, n, out);
+    return as_launch_rank_of(block, n, out);
 }
 
 static void expect(const char *variables, const char *launcher, int64_t rank, int64_t size,
                    int64_t local_rank, int64_t local_size)
 {
-    struct assay_launch_rank got;
+    struct as_job_rank got;
     if (!rank_of(variables, &got))
         fail_msg("%s: no rank", variables);
     assert_string_equal(got.launcher, launcher);
@@ -35,7 +35,7 @@ static void expect(const char *variables, const char *launcher, int64_t rank, in
 
 static void expect_none(const char *variables)
 {
-    struct assay_launch_rank got;
+    struct as_job_rank got;
     assert_false(rank_of(variables, &got));
     assert_int_equal(got.rank, -1);
     assert_int_equal(got.local_size, -1);
@@ -89,9 +89,9 @@ static void test_none(void **state)
     expect_none("XPMI_RANK=1 PMI_RANKS=1 PMI_RANK= PMI_SIZE=2");
     expect_none("PMI_RANK=-1");
     expect_none("PMI_RANK=2x");
-    struct assay_launch_rank got;
-    assert_false(assay_launch_rank_of(NULL, 0, &got));
-    assert_false(assay_launch_rank_of("PMI_RANK=12", 10, &got)); /* cut: 1 would be wrong */
+    struct as_job_rank got;
+    assert_false(as_launch_rank_of(NULL, 0, &got));
+    assert_false(as_launch_rank_of("PMI_RANK=12", 10, &got)); /* cut: 1 would be wrong */
     expect("SLURM_PROCID=7 SLURM_STEP_ID=0 SLURM_NODEID=9 SLURM_STEP_TASKS_PER_NODE=2(x3)", "srun",
            7, -1, -1, -1);
     expect("SLURM_PROCID=7 SLURM_STEP_ID=0 SLURM_NODEID=1 SLURM_STEP_TASKS_PER_NODE=,(x", "srun", 7,
@@ -101,14 +101,14 @@ static void test_none(void **state)
 static void test_processes(void **state)
 {
     (void)state;
-    struct assay_launch_rank got;
-    assert_false(assay_launch_rank_of_process(0x7fffffff, &got));
+    struct as_job_rank got;
+    assert_false(as_launch_rank_of_process(0x7fffffff, &got));
     assert_int_equal(got.rank, -1);
 }
 
 /* ---- What is installed --------------------------------------------------------------------- */
 
-/* Two ranks of the probe, which writes what assay_launch_rank_of_process says of it to FILE.RANK.
+/* Two ranks of the probe, which writes what as_launch_rank_of_process says of it to FILE.RANK.
  */
 static void run_ranks(const struct place *place, const char *launcher, const char *word)
 {
@@ -146,27 +146,27 @@ static void test_mpich(void **state)
 static void test_environment(void **state)
 {
     (void)state;
-    assert_true(assay_launch_variable_matters("OMP_NUM_THREADS"));
-    assert_true(assay_launch_variable_matters("OMP_NUM_THREADS=4"));
-    assert_true(assay_launch_variable_matters("GLIBC_TUNABLES=x"));
-    assert_false(assay_launch_variable_matters("GLIBC_TUNABLES_X=x"));
-    assert_false(assay_launch_variable_matters("HOME=OMP_"));
-    assert_false(assay_launch_variable_matters("SSH_TTY"));
-    assert_false(assay_launch_variable_matters(""));
+    assert_true(as_launch_variable_matters("OMP_NUM_THREADS"));
+    assert_true(as_launch_variable_matters("OMP_NUM_THREADS=4"));
+    assert_true(as_launch_variable_matters("GLIBC_TUNABLES=x"));
+    assert_false(as_launch_variable_matters("GLIBC_TUNABLES_X=x"));
+    assert_false(as_launch_variable_matters("HOME=OMP_"));
+    assert_false(as_launch_variable_matters("SSH_TTY"));
+    assert_false(as_launch_variable_matters(""));
     /* Variables that distinguish ranks or jobs are kept too; variables that only differ are not. */
-    assert_true(assay_launch_variable_matters("OMPI_COMM_WORLD_SIZE=4"));
-    assert_true(assay_launch_variable_is_of_rank("OMPI_COMM_WORLD_SIZE=4"));
-    assert_true(assay_launch_variable_is_of_rank("SLURM_JOB_ID"));
-    assert_false(assay_launch_variable_is_of_rank("SLURM_CPUS_PER_TASK=4"));
-    assert_false(assay_launch_variable_is_of_rank("OMPI_MCA_pml=ob1"));
-    assert_false(assay_launch_variable_matters("OMPI_MCA_orte_hnp_uri=1"));
+    assert_true(as_launch_variable_matters("OMPI_COMM_WORLD_SIZE=4"));
+    assert_true(as_launch_variable_is_of_rank("OMPI_COMM_WORLD_SIZE=4"));
+    assert_true(as_launch_variable_is_of_rank("SLURM_JOB_ID"));
+    assert_false(as_launch_variable_is_of_rank("SLURM_CPUS_PER_TASK=4"));
+    assert_false(as_launch_variable_is_of_rank("OMPI_MCA_pml=ob1"));
+    assert_false(as_launch_variable_matters("OMPI_MCA_orte_hnp_uri=1"));
 }
 
 static void expect_digest(const char *const *a, const char *const *b, bool same)
 {
     char one[17], other[17];
-    assay_launch_environment_digest(a, one);
-    assay_launch_environment_digest(b, other);
+    as_launch_environment_digest(a, one);
+    as_launch_environment_digest(b, other);
     assert_int_equal(strlen(one), 16);
     assert_int_equal(strcmp(one, other) == 0, same);
 }
@@ -200,15 +200,15 @@ static void test_digest_of_ranks(void **state)
 
 static void test_own_rank(void **state)
 {
-    struct assay_launch_rank own;
+    struct as_job_rank own;
     (void)state;
     setenv("OMPI_COMM_WORLD_RANK", "3", 1);
     setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
-    assert_true(assay_launch_rank_of_self(&own));
+    assert_true(as_launch_rank_of_self(&own));
     assert_int_equal(own.rank, 3);
     assert_int_equal(own.size, 4);
     unsetenv("OMPI_COMM_WORLD_RANK");
-    assert_false(assay_launch_rank_of_self(&own));
+    assert_false(as_launch_rank_of_self(&own));
     assert_int_equal(own.rank, -1);
 }
 

@@ -15,26 +15,24 @@
 
 /* ---- One program --------------------------------------------------------------------------- */
 
-static struct assay_launch *start(const char *const *argv,
-                                  const struct assay_launch_options *options)
+static struct as_launch *start(const char *const *argv, const struct as_launch_options *options)
 {
-    struct assay_launch_plan *plan = NULL;
-    struct assay_launch *launch = NULL;
-    fine(assay_launch_plan(argv, &plan, err));
-    fine(assay_launch_start(plan, options, &launch, err));
-    assay_launch_plan_free(&plan); /* not needed any more */
+    struct as_launch_plan *plan = NULL;
+    struct as_launch *launch = NULL;
+    fine(as_launch_plan(argv, &plan, err));
+    fine(as_launch_start(plan, options, &launch, err));
+    as_launch_plan_free(&plan); /* not needed any more */
     return launch;
 }
 
 /* Runs `script` by sh to its end. */
-static struct assay_launch_outcome run_sh(const char *script,
-                                          const struct assay_launch_options *options)
+static struct as_launch_outcome run_sh(const char *script, const struct as_launch_options *options)
 {
     const char *const argv[] = {"/bin/sh", "-c", script, NULL};
-    struct assay_launch *launch = start(argv, options);
-    fine(assay_launch_go(launch, err));
-    const struct assay_launch_outcome outcome = *to_end(launch);
-    assay_launch_close(&launch);
+    struct as_launch *launch = start(argv, options);
+    fine(as_launch_go(launch, err));
+    const struct as_launch_outcome outcome = *to_end(launch);
+    as_launch_close(&launch);
     assert_null(launch);
     return outcome;
 }
@@ -46,7 +44,7 @@ static void test_exit_codes(void **state)
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
         char script[32];
         snprintf(script, sizeof script, "exit %d", codes[i]);
-        const struct assay_launch_outcome o = run_sh(script, NULL);
+        const struct as_launch_outcome o = run_sh(script, NULL);
         assert_true(o.over && o.exited);
         assert_false(o.signalled || o.interrupted || o.left);
         assert_int_equal(o.exit_code, codes[i]);
@@ -61,9 +59,9 @@ static void test_ready(void **state)
     (void)state;
     char text[64] = "";
     const bool is_counted = access("/proc/thread-self/schedstat", R_OK) == 0;
-    const struct assay_launch_outcome o = run_sh("read -r _ ready _ </proc/$$/schedstat; "
-                                                 "echo $ready >ready",
-                                                 NULL);
+    const struct as_launch_outcome o = run_sh("read -r _ ready _ </proc/$$/schedstat; "
+                                              "echo $ready >ready",
+                                              NULL);
     assert_true(o.executed_ns >= o.start_ns && o.executed_ns <= o.end_ns);
     if (!is_counted) {
         assert_true(o.ready_begin_ns == -1 && o.ready_end_ns == -1);
@@ -85,7 +83,7 @@ static void test_killed(void **state)
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         char script[64];
         snprintf(script, sizeof script, "ulimit -c 0; kill -%d $$", signals[i]);
-        const struct assay_launch_outcome o = run_sh(script, NULL);
+        const struct as_launch_outcome o = run_sh(script, NULL);
         assert_true(o.over && o.signalled);
         assert_false(o.exited || o.interrupted);
         assert_int_equal(o.exit_signal, signals[i]);
@@ -96,7 +94,7 @@ static void test_killed(void **state)
 static void test_usage(void **state)
 {
     (void)state;
-    const struct assay_launch_outcome o =
+    const struct as_launch_outcome o =
         run_sh("head -c 30000000 /dev/zero | tail -n 1 | wc -c >/dev/null", NULL);
     assert_true(o.resident_max_b > 25000000);
     assert_true(o.user_ns + o.system_ns > 0);
@@ -111,20 +109,20 @@ static void test_gate(void **state)
     char script[256], link[64], ours[4096], theirs[4096];
     snprintf(script, sizeof script, "echo ran >%s", in(place, "mark"));
     const char *const argv[] = {"/bin/sh", "-c", script, NULL};
-    struct assay_launch *launch = start(argv, NULL);
-    const pid_t pid = assay_launch_pid(launch);
+    struct as_launch *launch = start(argv, NULL);
+    const pid_t pid = as_launch_pid(launch);
     assert_true(pid > 0);
     snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
     const ssize_t n = readlink("/proc/self/exe", ours, sizeof ours);
     assert_int_equal(readlink(link, theirs, sizeof theirs), n);
     assert_memory_equal(ours, theirs, (size_t)n);
-    struct assay_error why;
-    assert_int_equal(assay_launch_step(launch, &why), 1);
-    fine(assay_launch_go(launch, err));
-    refused(assay_launch_go(launch, err), ASSAY_ERR_USAGE, "already");
+    struct as_error why;
+    assert_int_equal(as_launch_step(launch, &why), 1);
+    fine(as_launch_go(launch, err));
+    refused(as_launch_go(launch, err), AS_ERR_USAGE, "already");
     to_end(launch);
     assert_string_equal(text_of(place, "mark"), "ran\n");
-    assay_launch_close(&launch);
+    as_launch_close(&launch);
 }
 
 static void test_not_let_go(void **state)
@@ -133,13 +131,13 @@ static void test_not_let_go(void **state)
     char script[256];
     snprintf(script, sizeof script, "echo ran >%s", in(place, "mark"));
     const char *const argv[] = {"/bin/sh", "-c", script, NULL};
-    struct assay_launch *launch = start(argv, NULL);
-    const pid_t pid = assay_launch_pid(launch);
-    assay_launch_close(&launch);
+    struct as_launch *launch = start(argv, NULL);
+    const pid_t pid = as_launch_pid(launch);
+    as_launch_close(&launch);
     assert_int_equal(waitpid(pid, NULL, 0), -1);
     assert_int_equal(errno, ECHILD);
     assert_int_equal(access(in(place, "mark"), F_OK), -1);
-    assay_launch_close(&launch);
+    as_launch_close(&launch);
 }
 
 /* The kernel reports changes between plan and go. */
@@ -148,17 +146,17 @@ static void test_gone_before_go(void **state)
     const struct place *place = *state;
     const char *path = put_text(place, "script", "#!/bin/sh\n");
     const char *const argv[] = {path, NULL};
-    struct assay_launch *launch = start(argv, NULL);
+    struct as_launch *launch = start(argv, NULL);
     assert_int_equal(unlink(path), 0);
-    refused(assay_launch_go(launch, err), ASSAY_ERR_NOT_FOUND, "is missing");
-    assert_true(assay_launch_outcome(launch)->over);
+    refused(as_launch_go(launch, err), AS_ERR_NOT_FOUND, "is missing");
+    assert_true(as_launch_outcome(launch)->over);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
-    assay_launch_close(&launch);
+    as_launch_close(&launch);
     path = put_text(place, "script", "#!/bin/sh\n");
     launch = start(argv, NULL);
     assert_int_equal(chmod(path, 0644), 0);
-    refused(assay_launch_go(launch, err), ASSAY_ERR_PERMISSION, "permissions");
-    assay_launch_close(&launch);
+    refused(as_launch_go(launch, err), AS_ERR_PERMISSION, "permissions");
+    as_launch_close(&launch);
 }
 
 static void test_too_long(void **state)
@@ -169,9 +167,9 @@ static void test_too_long(void **state)
     memset(word, 'x', 199999);
     word[199999] = 0;
     const char *const argv[] = {"/bin/true", word, NULL};
-    struct assay_launch *launch = start(argv, NULL);
-    refused(assay_launch_go(launch, err), ASSAY_ERR_LIMIT, "too long");
-    assay_launch_close(&launch);
+    struct as_launch *launch = start(argv, NULL);
+    refused(as_launch_go(launch, err), AS_ERR_LIMIT, "too long");
+    as_launch_close(&launch);
     free(word);
 }
 
@@ -179,29 +177,29 @@ static void test_one_at_a_time(void **state)
 {
     (void)state;
     const char *const argv[] = {"/bin/true", NULL};
-    struct assay_launch_plan *plan = NULL;
-    struct assay_launch *one = start(argv, NULL), *other = NULL;
-    fine(assay_launch_plan(argv, &plan, err));
-    refused(assay_launch_start(plan, NULL, &other, err), ASSAY_ERR_USAGE, "watched already");
+    struct as_launch_plan *plan = NULL;
+    struct as_launch *one = start(argv, NULL), *other = NULL;
+    fine(as_launch_plan(argv, &plan, err));
+    refused(as_launch_start(plan, NULL, &other, err), AS_ERR_USAGE, "watched already");
     assert_null(other);
-    fine(assay_launch_go(one, err));
+    fine(as_launch_go(one, err));
     to_end(one);
-    assay_launch_close(&one);
-    fine(assay_launch_start(plan, NULL, &other, err));
-    assay_launch_close(&other);
-    assay_launch_plan_free(&plan);
+    as_launch_close(&one);
+    fine(as_launch_start(plan, NULL, &other, err));
+    as_launch_close(&other);
+    as_launch_plan_free(&plan);
 }
 
 static void test_signal(void **state)
 {
     (void)state;
     const char *const argv[] = {"/bin/sleep", "60", NULL};
-    struct assay_launch *launch = start(argv, NULL);
-    fine(assay_launch_go(launch, err));
-    fine(assay_launch_signal(launch, SIGUSR1, err));
+    struct as_launch *launch = start(argv, NULL);
+    fine(as_launch_go(launch, err));
+    fine(as_launch_signal(launch, SIGUSR1, err));
     assert_int_equal(to_end(launch)->exit_signal, SIGUSR1);
-    fine(assay_launch_signal(launch, SIGUSR1, err)); /* already ended */
-    assay_launch_close(&launch);
+    fine(as_launch_signal(launch, SIGUSR1, err)); /* already ended */
+    as_launch_close(&launch);
 }
 
 /* ---- What it is given ---------------------------------------------------------------------- */
@@ -211,7 +209,7 @@ static void test_environment(void **state)
     const struct place *place = *state;
     char script[512];
     const char *const add[] = {"ASSAY_TEST_A=new", "ASSAY_TEST_B=b=c", NULL};
-    const struct assay_launch_options options = {.environment = add, .preload = "libm.so.6"};
+    const struct as_launch_options options = {.environment = add, .preload = "libm.so.6"};
     setenv("ASSAY_TEST_A", "old", 1);
     setenv("ASSAY_TEST_C", "kept", 1);
     snprintf(script, sizeof script,
@@ -392,10 +390,10 @@ static void test_restored(void **state)
     struct sigaction before[5]; /* of nohup, SIGHUP's is not the default */
     for (size_t i = 0; i < 5; i++)
         assert_int_equal(sigaction(signals[i], NULL, &before[i]), 0);
-    struct assay_launch *launch = start(argv, NULL);
-    fine(assay_launch_go(launch, err));
+    struct as_launch *launch = start(argv, NULL);
+    fine(as_launch_go(launch, err));
     to_end(launch);
-    assay_launch_close(&launch);
+    as_launch_close(&launch);
     for (size_t i = 0; i < 5; i++) {
         struct sigaction action;
         assert_int_equal(sigaction(signals[i], NULL, &action), 0);
@@ -421,15 +419,15 @@ static void test_handed_back(void **state)
     for (int looks = 0; looks < 2; looks++) {
         assert_int_equal(sigaction(SIGTERM, &action, &before), 0);
         heard_n = 0;
-        struct assay_launch *launch = start(argv, NULL);
-        fine(assay_launch_go(launch, err));
+        struct as_launch *launch = start(argv, NULL);
+        fine(as_launch_go(launch, err));
         to_end(launch);
         raise(SIGTERM);
         assert_int_equal(heard_n, 0);
         if (looks)
-            fine(assay_launch_step(launch, err));
-        assert_int_equal(assay_launch_outcome(launch)->interrupted, looks);
-        assay_launch_close(&launch);
+            fine(as_launch_step(launch, err));
+        assert_int_equal(as_launch_outcome(launch)->interrupted, looks);
+        as_launch_close(&launch);
         assert_int_equal(heard_n, !looks);
         assert_int_equal(sigaction(SIGTERM, &before, NULL), 0);
     }
@@ -440,19 +438,19 @@ static void test_memory(void **state)
 {
     (void)state;
     const char *const argv[] = {"/bin/true", NULL};
-    struct assay_launch_plan *plan = NULL;
-    fine(assay_launch_plan(argv, &plan, err));
+    struct as_launch_plan *plan = NULL;
+    fine(as_launch_plan(argv, &plan, err));
     for (int n = 0; n < 2; n++) {
-        struct assay_launch *launch = NULL;
-        struct assay_error err = {0};
+        struct as_launch *launch = NULL;
+        struct as_error err = {0};
         as_alloc_fail_after(n);
-        const int rc = assay_launch_start(plan, NULL, &launch, &err);
+        const int rc = as_launch_start(plan, NULL, &launch, &err);
         as_alloc_fail_after(-1);
-        assert_int_equal(rc, ASSAY_ERR_NOMEM);
-        assert_int_equal(err.code, ASSAY_ERR_NOMEM);
+        assert_int_equal(rc, AS_ERR_NOMEM);
+        assert_int_equal(err.code, AS_ERR_NOMEM);
         assert_null(launch);
     }
-    assay_launch_plan_free(&plan);
+    as_launch_plan_free(&plan);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
@@ -475,34 +473,34 @@ static void test_attach(void **state)
 {
     (void)state;
     const pid_t pid = sleeper();
-    struct assay_launch *launch = NULL;
-    struct assay_error why;
-    fine(assay_launch_attach(pid, &launch, err));
-    assert_int_equal(assay_launch_pid(launch), pid);
-    assert_int_equal(assay_launch_step(launch, &why), 1);
-    refused(assay_launch_signal(launch, SIGTERM, err), ASSAY_ERR_USAGE, "not started by assay");
+    struct as_launch *launch = NULL;
+    struct as_error why;
+    fine(as_launch_attach(pid, &launch, err));
+    assert_int_equal(as_launch_pid(launch), pid);
+    assert_int_equal(as_launch_step(launch, &why), 1);
+    refused(as_launch_signal(launch, SIGTERM, err), AS_ERR_USAGE, "not started by assay");
     kill(pid, SIGKILL);
-    const struct assay_launch_outcome *o = to_end(launch);
+    const struct as_launch_outcome *o = to_end(launch);
     assert_true(o->over);
     assert_false(o->left || o->exited || o->signalled);
     assert_int_equal(o->exit_code, 0);
-    assay_launch_close(&launch);
+    as_launch_close(&launch);
     /* It is a zombie now, which cannot be attached. */
-    refused(assay_launch_attach(pid, &launch, err), ASSAY_ERR_NOT_FOUND, "it has ended (a zombie)");
+    refused(as_launch_attach(pid, &launch, err), AS_ERR_NOT_FOUND, "it has ended (a zombie)");
     assert_int_equal(waitpid(pid, NULL, 0), pid);
-    refused(assay_launch_attach(pid, &launch, err), ASSAY_ERR_NOT_FOUND, "no such process");
+    refused(as_launch_attach(pid, &launch, err), AS_ERR_NOT_FOUND, "no such process");
 }
 
 static void test_leave(void **state)
 {
     (void)state;
     const pid_t pid = sleeper();
-    struct assay_launch *launch = NULL;
-    fine(assay_launch_attach(pid, &launch, err));
+    struct as_launch *launch = NULL;
+    fine(as_launch_attach(pid, &launch, err));
     kill(getpid(), SIGTERM);
-    const struct assay_launch_outcome *o = to_end(launch);
+    const struct as_launch_outcome *o = to_end(launch);
     assert_true(o->left && o->interrupted);
-    assay_launch_close(&launch);
+    as_launch_close(&launch);
     assert_int_equal(waitpid(pid, NULL, WNOHANG), 0); /* it lives */
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
@@ -511,28 +509,28 @@ static void test_leave(void **state)
 static void *attach_own_thread(void *tid)
 {
     *(pid_t *)tid = (pid_t)syscall(SYS_gettid);
-    struct assay_launch *launch = NULL;
-    refused(assay_launch_attach(*(pid_t *)tid, &launch, err), ASSAY_ERR_USAGE, "is a thread of");
+    struct as_launch *launch = NULL;
+    refused(as_launch_attach(*(pid_t *)tid, &launch, err), AS_ERR_USAGE, "is a thread of");
     return NULL;
 }
 
 static void test_attach_refused(void **state)
 {
     (void)state;
-    struct assay_launch *launch = NULL;
+    struct as_launch *launch = NULL;
     pid_t tid;
     pthread_t thread;
-    refused(assay_launch_attach(0, &launch, err), ASSAY_ERR_USAGE, "invalid process number");
-    refused(assay_launch_attach(-5, &launch, err), ASSAY_ERR_USAGE, "invalid process number");
-    refused(assay_launch_attach(getpid(), &launch, err), ASSAY_ERR_USAGE, "assay itself");
-    refused(assay_launch_attach(0x7ffffffe, &launch, err), ASSAY_ERR_NOT_FOUND, "no such process");
+    refused(as_launch_attach(0, &launch, err), AS_ERR_USAGE, "invalid process number");
+    refused(as_launch_attach(-5, &launch, err), AS_ERR_USAGE, "invalid process number");
+    refused(as_launch_attach(getpid(), &launch, err), AS_ERR_USAGE, "assay itself");
+    refused(as_launch_attach(0x7ffffffe, &launch, err), AS_ERR_NOT_FOUND, "no such process");
     assert_null(launch);
     assert_int_equal(pthread_create(&thread, NULL, attach_own_thread, &tid), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     FILE *f = fopen("/proc/2/comm", "r");
     char name[32] = "";
     if (f && fgets(name, sizeof name, f) && strcmp(name, "kthreadd\n") == 0)
-        refused(assay_launch_attach(2, &launch, err), ASSAY_ERR_UNSUPPORTED, "kernel thread");
+        refused(as_launch_attach(2, &launch, err), AS_ERR_UNSUPPORTED, "kernel thread");
     else
         print_message("# no thread of the kernel is seen here\n");
     if (f)
@@ -549,12 +547,12 @@ static void test_attach_foreign(void **state)
     }
     const pid_t target = sleeper(), asker = fork();
     if (asker == 0) {
-        struct assay_launch *launch = NULL;
-        struct assay_error err = {0};
+        struct as_launch *launch = NULL;
+        struct as_error err = {0};
         if (setgid(65534) < 0 || setuid(65534) < 0)
             _exit(1);
-        const int rc = assay_launch_attach(target, &launch, &err);
-        _exit(rc == ASSAY_ERR_PERMISSION && has(err.text, "user root (0)") ? 0 : 2);
+        const int rc = as_launch_attach(target, &launch, &err);
+        _exit(rc == AS_ERR_PERMISSION && has(err.text, "user root (0)") ? 0 : 2);
     }
     assert_int_equal(status_of(asker), 0);
     kill(target, SIGKILL);

@@ -13,39 +13,39 @@ static const char *const cited[] = {"core2",   "nehalem",    "sandybridge", "ivy
                                     "haswell", "skylake-sp", "icelake-sp",  "knightslanding",
                                     "zen1",    "zen2",       "zen3-cited",  "zen4-cited"};
 
-static struct assay_uarch *table(const char *name)
+static struct as_uarch *table(const char *name)
 {
-    struct assay_uarch *uarch;
-    struct assay_error err;
-    if (assay_uarch_open(name, &uarch, &err) < 0)
+    struct as_uarch *uarch;
+    struct as_error err;
+    if (as_uarch_open(name, &uarch, &err) < 0)
         fail_msg("%s", err.text);
     return uarch;
 }
 
 /* The line of one instruction in hexadecimal digits. */
-static const struct assay_timing *line_of(const struct assay_uarch *uarch, const char *hex,
-                                          enum assay_timing_match *match)
+static const struct as_core_timing *line_of(const struct as_uarch *uarch, const char *hex,
+                                            enum as_timing_match *match)
 {
     uint8_t bytes[16];
-    struct assay_code code;
-    struct assay_error err;
+    struct as_code code;
+    struct as_error err;
     size_t n = 0;
     unsigned byte;
     while (n < sizeof bytes && sscanf(hex + 2 * n, "%2x", &byte) == 1)
         bytes[n++] = (uint8_t)byte;
-    assert_int_equal(assay_decode(bytes, n, 0x1000, &code, &err), 0);
+    assert_int_equal(as_decode(bytes, n, 0x1000, &code, &err), 0);
     assert_int_equal(code.n, 1);
-    const struct assay_timing *timing = assay_uarch_timing(uarch, &code.insn[0], match);
-    assay_code_free(&code);
+    const struct as_core_timing *timing = as_uarch_timing(uarch, &code.insn[0], match);
+    as_code_free(&code);
     return timing;
 }
 
 /* Cycles of the busiest port beside those of dividers; what it says is 1 / throughput. */
-static double port_cycles(const struct assay_uarch *uarch, const struct assay_timing *timing)
+static double port_cycles(const struct as_uarch *uarch, const struct as_core_timing *timing)
 {
     double most = 0;
     for (unsigned i = 0; i < timing->use_n; i++) {
-        const struct assay_uarch_group *group = &uarch->group[timing->use[i].group];
+        const struct as_uarch_group *group = &uarch->group[timing->use[i].group];
         const double cycles = (double)timing->use[i].n / (double)__builtin_popcountll(group->ports);
         if (cycles > most && strstr(group->name, "DIV") == NULL)
             most = cycles;
@@ -57,7 +57,7 @@ static void every_line_is_cited(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof cited / sizeof *cited; i++) {
-        struct assay_uarch *uarch = table(cited[i]);
+        struct as_uarch *uarch = table(cited[i]);
         assert_string_equal(uarch->name, cited[i]);
         assert_true(uarch->timing_n > 500 && uarch->port_n > 5);
         /* A cited table serves comparison only, once the core has been measured. */
@@ -68,8 +68,8 @@ static void every_line_is_cited(void **state)
             assert_true(uarch->is_set[p]);
         static const char *const groups[] = {"ALU", "FANY", "LD", "STA", "STD", "BR"};
         for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
-            assert_true(assay_uarch_group_find(uarch, groups[g]) >= 0);
-        assay_uarch_free(&uarch);
+            assert_true(as_uarch_group_find(uarch, groups[g]) >= 0);
+        as_uarch_free(&uarch);
     }
 }
 
@@ -82,17 +82,17 @@ static void common_forms_have_a_line(void **state)
                                       "488d048b",   "480fafc3", "4839d8",   "48c1e003", "f20f58c1",
                                       "f20f59c1",   "f20f5ec1", "f20f1003", "0f2903",   "660ffec1",
                                       "660f70c101", "f20f2ac0"};
-    enum assay_timing_match match;
+    enum as_timing_match match;
     (void)state;
     for (size_t i = 0; i < sizeof cited / sizeof *cited; i++) {
-        struct assay_uarch *uarch = table(cited[i]);
+        struct as_uarch *uarch = table(cited[i]);
         for (size_t k = 0; k < sizeof hex / sizeof *hex; k++) {
-            const struct assay_timing *timing = line_of(uarch, hex[k], &match);
-            if (!timing || match != ASSAY_TIMING_EXACT)
+            const struct as_core_timing *timing = line_of(uarch, hex[k], &match);
+            if (!timing || match != AS_TIMING_EXACT)
                 fail_msg("%s: no line for %s", cited[i], hex[k]);
             assert_true(timing->slots >= 1 && (timing->use_n > 0 || timing->own > 0));
         }
-        assay_uarch_free(&uarch);
+        as_uarch_free(&uarch);
     }
 }
 
@@ -161,17 +161,17 @@ static void published_costs_are_in_the_tables(void **state)
         {"zen4", IMUL64, 3, 1},
         {"zen4", LOAD_YMM, 0, 0.5},
         {"zen4", STORE_YMM, 0, 1}};
-    enum assay_timing_match match;
+    enum as_timing_match match;
     (void)state;
     for (size_t i = 0; i < sizeof fact / sizeof *fact; i++) {
-        struct assay_uarch *uarch = table(fact[i].core);
-        const struct assay_timing *timing = line_of(uarch, fact[i].hex, &match);
+        struct as_uarch *uarch = table(fact[i].core);
+        const struct as_core_timing *timing = line_of(uarch, fact[i].hex, &match);
         if (!timing || timing->latency != fact[i].latency ||
             port_cycles(uarch, timing) != fact[i].cycles)
             fail_msg("%s %s: latency %g, %g cycles of a port", fact[i].core, fact[i].hex,
                      timing ? (double)timing->latency : -1,
                      timing ? port_cycles(uarch, timing) : -1);
-        assay_uarch_free(&uarch);
+        as_uarch_free(&uarch);
     }
 }
 
@@ -189,11 +189,11 @@ static void published_sizes_are_in_the_tables(void **state)
         {"zen3-cited", 6, 256, 4}, {"zen4", 6, 320, 4},           {"zen4-cited", 6, 320, 4}};
     (void)state;
     for (size_t i = 0; i < sizeof fact / sizeof *fact; i++) {
-        struct assay_uarch *uarch = table(fact[i].core);
-        assert_true(uarch->set[ASSAY_UARCH_dispatch_width] == fact[i].width);
-        assert_true(uarch->set[ASSAY_UARCH_rob] == fact[i].rob);
-        assert_true(uarch->set[ASSAY_UARCH_load_int] == fact[i].load);
-        assay_uarch_free(&uarch);
+        struct as_uarch *uarch = table(fact[i].core);
+        assert_true(uarch->set[AS_UARCH_dispatch_width] == fact[i].width);
+        assert_true(uarch->set[AS_UARCH_rob] == fact[i].rob);
+        assert_true(uarch->set[AS_UARCH_load_int] == fact[i].load);
+        as_uarch_free(&uarch);
     }
 }
 
@@ -214,7 +214,7 @@ static void processors_have_their_table(void **state)
         {"AuthenticAMD", 25, 97, "zen4"},          {"AuthenticAMD", 26, 2, "zen5"}};
     (void)state;
     for (size_t i = 0; i < sizeof host / sizeof *host; i++)
-        assert_string_equal(assay_uarch_name_of(host[i].vendor, host[i].family, host[i].model),
+        assert_string_equal(as_uarch_name_of(host[i].vendor, host[i].family, host[i].model),
                             host[i].table);
 }
 
@@ -238,22 +238,22 @@ static void graniterapids_is_as_published(void **state)
                  {"62f1fd481003", 0, 0.5}, /* vmovupd zmm0,[rbx] */
                  {"488903", 0, 0.5},       /* mov [rbx],rax */
                  {"62f1fd481103", 0, 1}};  /* vmovupd [rbx],zmm0 */
-    struct assay_uarch *uarch = table("graniterapids");
-    enum assay_timing_match match;
+    struct as_uarch *uarch = table("graniterapids");
+    enum as_timing_match match;
 
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        const struct assay_timing *t = line_of(uarch, known[i].hex, &match);
+        const struct as_core_timing *t = line_of(uarch, known[i].hex, &match);
         assert_non_null(t);
         if (fabs((double)t->latency - known[i].cycles) > 0.01 ||
             fabs(port_cycles(uarch, t) - known[i].each) > 0.01)
             fail_msg("%s: %g cycles, one in %g, in place of %g and %g", t->key, (double)t->latency,
                      port_cycles(uarch, t), known[i].cycles, known[i].each);
     }
-    assert_true(fabs(uarch->set[ASSAY_UARCH_rob] - 512) < 0.05 * 512);
-    assert_int_equal(uarch->set[ASSAY_UARCH_dispatch_width], 6);
+    assert_true(fabs(uarch->set[AS_UARCH_rob] - 512) < 0.05 * 512);
+    assert_int_equal(uarch->set[AS_UARCH_dispatch_width], 6);
     assert_true(uarch->timing_n > 5000);
-    assay_uarch_free(&uarch);
+    as_uarch_free(&uarch);
 }
 
 int main(void)

@@ -9,7 +9,7 @@
 #include "machine/machine.h"
 #include "machine/uarch.h"
 
-static struct assay_error err;
+static struct as_error err;
 
 static uint64_t features_of(const char *core)
 {
@@ -29,25 +29,25 @@ static uint64_t feature(const char *name)
     return 0;
 }
 
-static struct assay_core core_of(const char *vendor, unsigned family, unsigned model,
-                                 uint64_t features)
+static struct as_core core_of(const char *vendor, unsigned family, unsigned model,
+                              uint64_t features)
 {
-    struct assay_processor it = {.family = family, .model = model, .features = features};
-    struct assay_core core;
+    struct as_processor it = {.family = family, .model = model, .features = features};
+    struct as_core core;
 
     snprintf(it.vendor, sizeof it.vendor, "%s", vendor);
-    assay_core_of(&it, &core);
+    as_core_of(&it, &core);
     return core;
 }
 
 /* A server of 2025 in a virtual machine: model 167, with AMX, AVX10 and 64 KiB for instructions. */
 static void a_recorded_model_that_is_not_the_core(void **state)
 {
-    struct assay_host *host;
-    struct assay_core core;
+    struct as_host *host;
+    struct as_core core;
 
     (void)state;
-    assert_int_equal(assay_host_read(MACHINES_DIR "/hidden-model", &host, &err), 0);
+    assert_int_equal(as_host_read(MACHINES_DIR "/hidden-model", &host, &err), 0);
     assert_int_equal(host->cpu_model_number, 167);
     assert_string_equal(host->microarchitecture, "graniterapids");
     assert_string_equal(host->microarchitecture_words, "Intel Granite Rapids");
@@ -57,11 +57,11 @@ static void a_recorded_model_that_is_not_the_core(void **state)
     assert_true(has(host->core_doubt, "model 167, Intel Rocket Lake, which has no "));
     assert_true(has(host->core_doubt, " more: by its instructions and caches this is Intel Granite "
                                       "Rapids"));
-    assay_core_of_host(host, &core);
+    as_core_of_host(host, &core);
     assert_true(core.is_contradicted);
     assert_string_equal(core.table, "graniterapids");
     assert_false(core.is_nearest);
-    assay_host_free(&host);
+    as_host_free(&host);
 }
 
 static void every_core_is_itself(void **state)
@@ -82,7 +82,7 @@ static void every_core_is_itself(void **state)
         const uint64_t all = features_of(known[i].core);
         const uint64_t sets[] = {all, all & features_of("merom"), all | feature("apx"), 0};
         for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
-            const struct assay_core core =
+            const struct as_core core =
                 core_of(known[i].vendor, known[i].family, known[i].model, sets[k]);
             assert_string_equal(core.name, known[i].core);
             assert_string_equal(core.doubt, "");
@@ -94,24 +94,24 @@ static void every_core_is_itself(void **state)
 /* Other models of one vendor: instructions decide, and of equal ones the caches. */
 static void instructions_and_caches_decide(void **state)
 {
-    struct assay_processor it = {.vendor = "GenuineIntel", .family = 6, .model = 94};
-    struct assay_core core;
+    struct as_processor it = {.vendor = "GenuineIntel", .family = 6, .model = 94};
+    struct as_core core;
 
     (void)state;
     it.features = features_of("graniterapids") & ~feature("avx10") & ~feature("prefetchi") &
                   ~feature("amx-fp16") & ~feature("amx-complex");
     it.cache_kib[AS_CACHE_L1I] = 32;
-    assay_core_of(&it, &core);
+    as_core_of(&it, &core);
     assert_string_equal(core.name, "sapphirerapids");
     assert_string_equal(core.table, "sapphirerapids");
     it.cache_kib[AS_CACHE_L2] = 1024;
     it.features = features_of("cascadelake");
-    assay_core_of(&it, &core);
+    as_core_of(&it, &core);
     assert_string_equal(core.name, "cascadelake");
     assert_true(core.is_contradicted && !core.is_nearest);
     /* newer than all that are known */
     it.features = features_of("graniterapids") | feature("apx") | feature("sha512");
-    assay_core_of(&it, &core);
+    as_core_of(&it, &core);
     assert_string_equal(core.name, "graniterapids");
     assert_true(has(core.doubt, "Intel Granite Rapids or a later one"));
     assert_string_equal(core_of("AuthenticAMD", 23, 1, features_of("zen4")).name, "zen4");
@@ -120,13 +120,13 @@ static void instructions_and_caches_decide(void **state)
 static void unknown_cores_take_the_nearest_table(void **state)
 {
     (void)state;
-    const struct assay_core unknown = core_of("GenuineIntel", 6, 250, features_of("cooperlake"));
+    const struct as_core unknown = core_of("GenuineIntel", 6, 250, features_of("cooperlake"));
     assert_null(unknown.name);
     assert_true(unknown.is_nearest && !unknown.is_contradicted);
     assert_string_equal(unknown.table, "skylake-sp");
     assert_true(has(unknown.doubt, "no table of this core; the nearest by instructions and "
                                    "caches is the table of Intel Cooper Lake"));
-    const struct assay_core known = /* a name without a table */
+    const struct as_core known = /* a name without a table */
         core_of("GenuineIntel", 6, 198, features_of("alderlake") & ~feature("avx512f"));
     assert_string_equal(known.name, "arrowlake");
     assert_string_equal(known.table, "emeraldrapids");
@@ -137,12 +137,12 @@ static void unknown_cores_take_the_nearest_table(void **state)
 
 static void what_is_no_record(void **state)
 {
-    struct assay_processor it;
+    struct as_processor it;
 
     (void)state;
-    assert_false(assay_processor_parse("", &it));
-    assert_false(assay_processor_parse("CPU 0:\n   0x00000000 0x00: eax=0x1\n", &it));
-    assert_true(assay_processor_parse(
+    assert_false(as_processor_parse("", &it));
+    assert_false(as_processor_parse("CPU 0:\n   0x00000000 0x00: eax=0x1\n", &it));
+    assert_true(as_processor_parse(
         "CPU:\n   0x00000000 0x00: eax=0x00000001 ebx=0x68747541 ecx=0x444d4163 edx=0x69746e65\n"
         "   0x00000001 0x00: eax=0x00a20f12 ebx=0x0 ecx=0x00000001 edx=0x0\n",
         &it));
@@ -151,7 +151,7 @@ static void what_is_no_record(void **state)
     assert_int_equal(it.model, 33);
     assert_int_equal(it.stepping, 2);
     assert_true(it.features == feature("sse3"));
-    assert_true(assay_processor_read(&it)); /* the one at hand, whatever it is */
+    assert_true(as_processor_read(&it)); /* the one at hand, whatever it is */
     assert_true(it.features & feature("sse3"));
 }
 

@@ -11,19 +11,19 @@
 #include "machine/pmu.h"
 #include "machine/topology_wire.h"
 
-static struct assay_topology *topology;
+static struct as_topology *topology;
 
 static void load_machine(const char *name)
 {
     char path[512];
-    struct assay_error err;
+    struct as_error err;
 
     snprintf(path, sizeof path, "%s/%s", MACHINES_DIR, name);
-    if (assay_topology_read(NULL, path, &topology, &err) < 0)
+    if (as_topology_read(NULL, path, &topology, &err) < 0)
         fail_msg("%s", err.text);
 }
 
-static size_t count_kind(enum assay_place_kind kind)
+static size_t count_kind(enum as_place_kind kind)
 {
     size_t n = 0;
     for (size_t i = 0; i < topology->place_n; i++)
@@ -35,33 +35,33 @@ static size_t count_kind(enum assay_place_kind kind)
 static void check_tree(void)
 {
     assert_true(topology->place_n > 1);
-    assert_int_equal(topology->place[0].kind, ASSAY_PLACE_MACHINE);
+    assert_int_equal(topology->place[0].kind, AS_PLACE_MACHINE);
     assert_int_equal(topology->place[0].parent, 0);
     for (size_t i = 1; i < topology->place_n; i++)
         assert_true(topology->place[i].parent < i);
-    assert_int_equal((int64_t)count_kind(ASSAY_PLACE_PU), topology->cpu_n);
+    assert_int_equal((int64_t)count_kind(AS_PLACE_PU), topology->cpu_n);
 }
 
 static void this_machine(void **state)
 {
-    struct assay_error err;
+    struct as_error err;
     cpu_set_t set;
 
     (void)state;
-    assert_int_equal(assay_topology_read(NULL, NULL, &topology, &err), 0);
+    assert_int_equal(as_topology_read(NULL, NULL, &topology, &err), 0);
     check_tree();
     assert_int_equal(topology->cpu_n, sysconf(_SC_NPROCESSORS_ONLN));
     assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
     assert_int_equal(topology->usable_cpu_n, CPU_COUNT(&set));
     assert_true(topology->core_n >= 1 && topology->core_n <= topology->cpu_n);
-    assay_topology_free(&topology);
+    as_topology_free(&topology);
     assert_null(topology);
 }
 
 /* An affinity of one CPU leaves one usable CPU and one core to measure on. */
 static void affinity_of_one(void **state)
 {
-    struct assay_error err;
+    struct as_error err;
     cpu_set_t before, one;
     int first = 0, cpu[4];
 
@@ -72,26 +72,26 @@ static void affinity_of_one(void **state)
     CPU_ZERO(&one);
     CPU_SET((size_t)first, &one);
     assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
-    assert_int_equal(assay_topology_read(NULL, NULL, &topology, &err), 0);
+    assert_int_equal(as_topology_read(NULL, NULL, &topology, &err), 0);
     assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
     assert_int_equal(topology->usable_cpu_n, 1);
     assert_int_equal(topology->cpu_n,
                      sysconf(_SC_NPROCESSORS_ONLN)); /* the others are still there */
-    assert_int_equal(assay_topology_cores(topology, -1, cpu, 4), 1);
+    assert_int_equal(as_topology_cores(topology, -1, cpu, 4), 1);
     assert_int_equal(cpu[0], first);
-    assay_topology_free(&topology);
+    as_topology_free(&topology);
 }
 
 static void the_environment_stays(void **state)
 {
-    struct assay_error err;
+    struct as_error err;
 
     (void)state;
     setenv("HWLOC_PLUGINS_PATH", "/mine", 1);
     unsetenv("HWLOC_FSROOT");
     put_processors(4);
-    assert_int_equal(assay_topology_read(root, NULL, &topology, &err), 0);
-    assay_topology_free(&topology);
+    assert_int_equal(as_topology_read(root, NULL, &topology, &err), 0);
+    as_topology_free(&topology);
     assert_string_equal(getenv("HWLOC_PLUGINS_PATH"), "/mine");
     assert_null(getenv("HWLOC_FSROOT"));
     unsetenv("HWLOC_PLUGINS_PATH");
@@ -99,7 +99,7 @@ static void the_environment_stays(void **state)
 
 static void recorded_files(void **state)
 {
-    struct assay_error err;
+    struct as_error err;
     unsigned sharers;
 
     (void)state;
@@ -117,16 +117,16 @@ static void recorded_files(void **state)
         put_cpu(cpu, "cache/index0/physical_line_partition", "1\n");
         put_cpu(cpu, "cache/index0/shared_cpu_map", "%x\n", 3u << (cpu & ~1u));
     }
-    assert_int_equal(assay_topology_read(root, NULL, &topology, &err), 0);
+    assert_int_equal(as_topology_read(root, NULL, &topology, &err), 0);
     check_tree();
     assert_int_equal(topology->package_n, 2);
     assert_int_equal(topology->core_n, 4);
     assert_int_equal(topology->usable_cpu_n, -1);
-    assert_int_equal(assay_topology_cache_b(topology, 5, 1, &sharers), 48 << 10);
+    assert_int_equal(as_topology_cache_b(topology, 5, 1, &sharers), 48 << 10);
     assert_int_equal(sharers, 2);
-    assert_int_equal(assay_topology_cache_b(topology, 5, 2, &sharers), 0);
+    assert_int_equal(as_topology_cache_b(topology, 5, 2, &sharers), 0);
     assert_int_equal(sharers, 0);
-    assay_topology_free(&topology);
+    as_topology_free(&topology);
 }
 
 /* Two packages, of which the second may not be used. */
@@ -143,18 +143,18 @@ static void two_packages(void **state)
     assert_int_equal(topology->core_n, 8);
     assert_int_equal(topology->cpu_n, 16);
     assert_int_equal(topology->core_kind_n, 1);
-    assert_int_equal(assay_topology_numa_of(topology, 7), 0);
-    assert_int_equal(assay_topology_numa_of(topology, 8), 1);
-    assert_int_equal(assay_topology_numa_of(topology, 16), -1);
-    assert_int_equal(assay_topology_cache_b(topology, 9, 3, &sharers), 25952256);
+    assert_int_equal(as_topology_numa_of(topology, 7), 0);
+    assert_int_equal(as_topology_numa_of(topology, 8), 1);
+    assert_int_equal(as_topology_numa_of(topology, 16), -1);
+    assert_int_equal(as_topology_cache_b(topology, 9, 3, &sharers), 25952256);
     assert_int_equal(sharers, 8);
-    assert_int_equal(assay_topology_cache_b(topology, 9, 2, &sharers), 1 << 20);
+    assert_int_equal(as_topology_cache_b(topology, 9, 2, &sharers), 1 << 20);
     assert_int_equal(sharers, 2);
-    assert_int_equal(assay_topology_cores(topology, -1, cpu, 16), 4);
+    assert_int_equal(as_topology_cores(topology, -1, cpu, 16), 4);
     assert_int_equal(cpu[0], 0);
     assert_int_equal(cpu[3], 6);
-    assert_int_equal(assay_topology_cores(topology, 1, cpu, 16), 0);
-    assay_topology_free(&topology);
+    assert_int_equal(as_topology_cores(topology, 1, cpu, 16), 0);
+    as_topology_free(&topology);
 }
 
 /* Two kinds of memory at each half, as Knights Landing has them; four threads a core. */
@@ -168,8 +168,8 @@ static void kinds_of_memory(void **state)
     check_tree();
     assert_int_equal(topology->numa_n, 4);
     for (size_t i = 0; i < topology->place_n; i++) {
-        const struct assay_place *p = &topology->place[i];
-        if (p->kind != ASSAY_PLACE_NUMA)
+        const struct as_place *p = &topology->place[i];
+        if (p->kind != AS_PLACE_NUMA)
             continue;
         assert_string_equal(p->memory, p->size_b == (uint64_t)8 << 30 ? "MCDRAM" : "DRAM");
         fast += p->size_b == (uint64_t)8 << 30;
@@ -178,11 +178,11 @@ static void kinds_of_memory(void **state)
     assert_string_equal(topology->memory_most, "DRAM");
     assert_string_equal(topology->cpu_model, "Intel(R) Xeon Phi(TM) CPU 7250");
     /* The node where the kernel allocates, not that of the fast memory. */
-    assert_int_equal(assay_topology_numa_of(topology, 0), 0);
-    assert_int_equal(assay_topology_numa_of(topology, 31), 2);
-    assert_int_equal(assay_topology_cores(topology, 0, cpu, 8), 4);
+    assert_int_equal(as_topology_numa_of(topology, 0), 0);
+    assert_int_equal(as_topology_numa_of(topology, 31), 2);
+    assert_int_equal(as_topology_cores(topology, 0, cpu, 8), 4);
     assert_int_equal(cpu[1], 4);
-    assay_topology_free(&topology);
+    as_topology_free(&topology);
 }
 
 static void kinds_of_cores(void **state)
@@ -194,43 +194,41 @@ static void kinds_of_cores(void **state)
     check_tree();
     assert_int_equal(topology->core_kind_n, 2);
     for (size_t i = 0; i < topology->place_n; i++)
-        if (topology->place[i].kind == ASSAY_PLACE_CORE) {
+        if (topology->place[i].kind == AS_PLACE_CORE) {
             fast += topology->place[i].efficiency == 1;
             slow += topology->place[i].efficiency == 0;
         }
     assert_int_equal(fast, 2);
     assert_int_equal(slow, 2);
-    assay_topology_free(&topology);
+    as_topology_free(&topology);
 }
 
 static void what_is_no_machine(void **state)
 {
     char path[256];
-    struct assay_error err;
+    struct as_error err;
 
     (void)state;
-    assert_int_equal(assay_topology_read(NULL, "/nonexistent.xml", &topology, &err),
-                     ASSAY_ERR_NOT_FOUND);
+    assert_int_equal(as_topology_read(NULL, "/nonexistent.xml", &topology, &err), AS_ERR_NOT_FOUND);
     assert_null(topology);
-    assert_int_equal(assay_topology_read("/nonexistent", NULL, &topology, &err),
-                     ASSAY_ERR_NOT_FOUND);
+    assert_int_equal(as_topology_read("/nonexistent", NULL, &topology, &err), AS_ERR_NOT_FOUND);
     put("/bad.xml", "<topology version=\"2.0\"><object type=\"Machine\"");
     snprintf(path, sizeof path, "%s/bad.xml", root);
-    assert_int_equal(assay_topology_read(NULL, path, &topology, &err), ASSAY_ERR_CORRUPT);
+    assert_int_equal(as_topology_read(NULL, path, &topology, &err), AS_ERR_CORRUPT);
     assert_true(has(err.text, path));
     put("/bad.xml", "");
-    assert_int_equal(assay_topology_read(NULL, path, &topology, &err), ASSAY_ERR_CORRUPT);
+    assert_int_equal(as_topology_read(NULL, path, &topology, &err), AS_ERR_CORRUPT);
 }
 
 /* A file on which hwloc 2.9 crashes; a later one may read it. */
 static void library_crashes(void **state)
 {
-    struct assay_error err;
+    struct as_error err;
 
     (void)state;
-    if (assay_topology_read(NULL, MACHINES_DIR "/crashes-hwloc.xml", &topology, &err) < 0)
-        assert_int_equal(err.code, ASSAY_ERR_CORRUPT);
-    assay_topology_free(&topology);
+    if (as_topology_read(NULL, MACHINES_DIR "/crashes-hwloc.xml", &topology, &err) < 0)
+        assert_int_equal(err.code, AS_ERR_CORRUPT);
+    as_topology_free(&topology);
 }
 
 /* Every byte of an answer changed, and every length: refused, or a tree. */
@@ -238,7 +236,7 @@ static void answers_of_the_child(void **state)
 {
     struct as_arena arena;
     struct as_str bytes = {0};
-    struct assay_topology read;
+    struct as_topology read;
 
     (void)state;
     load_machine("hybrid.xml");
@@ -254,7 +252,7 @@ static void answers_of_the_child(void **state)
         as_arena_init(&arena);
         if (as_topology_get(bytes.p, bytes.n, &arena, &read))
             for (size_t i = 1; i < read.place_n; i++)
-                assert_true(read.place[i].parent < i && read.place[i].kind < ASSAY_PLACE_KINDS);
+                assert_true(read.place[i].parent < i && read.place[i].kind < AS_PLACE_KINDS);
         as_arena_fini(&arena);
         bytes.p[at] = was;
     }
@@ -264,23 +262,23 @@ static void answers_of_the_child(void **state)
     assert_int_equal(read.core_kind_n, 2);
     as_arena_fini(&arena);
     as_str_fini(&bytes);
-    assay_topology_free(&topology);
+    as_topology_free(&topology);
 }
 
 static void memory_runs_out(void **state)
 {
-    struct assay_error err;
+    struct as_error err;
 
     (void)state;
     put_processors(4);
     for (int64_t after = 0; after < 3; after++) {
         as_alloc_fail_after(after);
-        const int rc = assay_topology_read(root, NULL, &topology, &err);
+        const int rc = as_topology_read(root, NULL, &topology, &err);
         as_alloc_fail_after(-1);
         if (rc == 0)
-            assay_topology_free(&topology);
+            as_topology_free(&topology);
         else
-            assert_int_equal(rc, ASSAY_ERR_NOMEM);
+            assert_int_equal(rc, AS_ERR_NOMEM);
         assert_null(topology);
         assert_true(after > 0 || rc < 0);
     }
@@ -288,7 +286,7 @@ static void memory_runs_out(void **state)
 
 static void expect_name(const char *vendor, int family, int model, int stepping, const char *name)
 {
-    const char *words, *got = assay_microarchitecture_of(vendor, family, model, stepping, &words);
+    const char *words, *got = as_microarchitecture_of(vendor, family, model, stepping, &words);
 
     if ((got == NULL) != (name == NULL) || (got && strcmp(got, name) != 0))
         fail_msg("%s %d %d %d: %s, expected %s", vendor, family, model, stepping,

@@ -19,13 +19,7 @@
 
 /* ---- The core -------------------------------------------------------------------------------- */
 
-enum {
-    RUNS = 60,
-    RDX = ASSAY_REG_GPR + 2,
-    RBP = ASSAY_REG_GPR + 5,
-    FLAGS = ASSAY_REG_COUNT,
-    PLACES
-};
+enum { RUNS = 60, RDX = AS_REG_GPR + 2, RBP = AS_REG_GPR + 5, FLAGS = AS_REG_COUNT, PLACES };
 
 /* From an explicit operand; -1: from all others (implied registers, addresses, flags). */
 struct made_latency {
@@ -81,46 +75,45 @@ static double when_there(const struct made_state *s, unsigned place, const char 
 }
 
 /* Through whichever operand is slowest; where it is none, through the address or implied. */
-static double latency_from(const struct assay_insn *insn, const struct assay_form *form,
-                           unsigned reg)
+static double latency_from(const struct as_insn *insn, const struct as_form *form, unsigned reg)
 {
     double longest = -1;
 
     for (unsigned i = 0; i < form->operands; i++)
-        if (form->operand[i].kind == ASSAY_OPERAND_REG &&
-            form->operand[i].access & ASSAY_ACCESS_READ && insn->reg[form->operand[i].slot] == reg)
+        if (form->operand[i].kind == AS_OPERAND_REG && form->operand[i].access & AS_ACCESS_READ &&
+            insn->reg[form->operand[i].slot] == reg)
             longest = fmax(longest, latency_of(form->mnemonic, (int)i));
     if (strcmp(form->mnemonic, "div") == 0 && reg == RDX)
         return 30; /* an upper half that is not known to be zero */
-    if (form->insn_class == ASSAY_CLASS_DIV && is_divisor_small)
+    if (form->insn_class == AS_CLASS_DIV && is_divisor_small)
         return 18;
     return longest < 0 ? latency_of(form->mnemonic, -1) : longest;
 }
 
 /* Sources that are one register, all of them. */
-static bool reads_one(const struct assay_insn *insn, const struct assay_form *form)
+static bool reads_one(const struct as_insn *insn, const struct as_form *form)
 {
     return form->operands >= 2 && insn->reg[form->operands - 1] == insn->reg[form->operands - 2];
 }
 
-static void run_insn(struct made_state *s, const struct assay_insn *insn)
+static void run_insn(struct made_state *s, const struct as_insn *insn)
 {
-    const struct assay_form *form = assay_form_get(insn->form);
-    struct assay_effects e;
+    const struct as_form *form = as_form_get(insn->form);
+    struct as_effects e;
     double done = 0;
 
-    assay_insn_effects(insn, &e);
-    is_divisor_small |= assay_regset_has(e.written, RBP);
+    as_insn_effects(insn, &e);
+    is_divisor_small |= as_regset_has(e.written, RBP);
     const bool is_idiom =
-        insn->bits & ASSAY_INSN_IDIOM ||
+        insn->bits & AS_INSN_IDIOM ||
         (unknown_idiom && strcmp(form->mnemonic, unknown_idiom) == 0 && reads_one(insn, form));
-    for (unsigned reg = 0; reg < ASSAY_REG_COUNT && !is_idiom; reg++)
-        if (assay_regset_has(e.read, reg))
+    for (unsigned reg = 0; reg < AS_REG_COUNT && !is_idiom; reg++)
+        if (as_regset_has(e.read, reg))
             done = fmax(done, when_there(s, reg, form->mnemonic) + latency_from(insn, form, reg));
     if (e.flags_read && !is_idiom)
         done = fmax(done, s->ready[FLAGS] + latency_of(form->mnemonic, -1));
-    for (unsigned reg = 0; reg < ASSAY_REG_COUNT; reg++)
-        if (assay_regset_has(e.written, reg)) {
+    for (unsigned reg = 0; reg < AS_REG_COUNT; reg++)
+        if (as_regset_has(e.written, reg)) {
             s->ready[reg] = done;
             s->is_late[reg] = strncmp(form->mnemonic, "vadd", 4) == 0;
         }
@@ -137,14 +130,14 @@ static double latest(const struct made_state *s)
     return last;
 }
 
-static void run_block(const uint8_t *bytes, size_t n, struct assay_cycles *out)
+static void run_block(const uint8_t *bytes, size_t n, struct as_cycles *out)
 {
     struct made_state s = {.ready = {0}};
-    struct assay_code code;
-    struct assay_error err;
+    struct as_code code;
+    struct as_error err;
     double half = 0;
 
-    assert_int_equal(assay_decode(bytes, n, 0, &code, &err), 0);
+    assert_int_equal(as_decode(bytes, n, 0, &code, &err), 0);
     assert_int_equal(code.invalid_n, 0);
     is_divisor_small = false;
     for (unsigned run = 0; run < RUNS; run++) {
@@ -154,9 +147,9 @@ static void run_block(const uint8_t *bytes, size_t n, struct assay_cycles *out)
             run_insn(&s, &code.insn[i]);
     }
     const double slope = (latest(&s) - half) / (RUNS - RUNS / 2);
-    *out = (struct assay_cycles){
-        .status = ASSAY_METER_OK, .cycles = fmax(slope, (double)code.n / width), .sample_n = 48};
-    assay_code_free(&code);
+    *out = (struct as_cycles){
+        .status = AS_METER_OK, .cycles = fmax(slope, (double)code.n / width), .sample_n = 48};
+    as_code_free(&code);
 }
 
 /* ---- Chains ---------------------------------------------------------------------------------- */
@@ -170,7 +163,7 @@ static struct as_timing chains_of(const char *key)
 {
     struct as_table_work w = made_work();
     struct as_timing t = {0};
-    struct assay_error err;
+    struct as_error err;
 
     assert_int_equal(as_form_latencies(&w, form_named(key), &t, &err), 0);
     return t;
@@ -259,14 +252,14 @@ static void divisions_have_a_worst_case(void **state)
     for (size_t i = 0; i < 2; i++) {
         struct as_table_work w = made_work();
         struct as_timing t = chains_of(keys[i]);
-        struct assay_error err;
+        struct as_error err;
         assert_int_equal(as_form_divisions(&w, form_named(keys[i]), &t, &err), 0);
         expect_cycles(keys[i], "best", t.implied_latency, 11 + (double)i);
         expect_cycles(keys[i], "worst", t.hard_latency, 18);
     }
     struct as_table_work w = made_work();
     struct as_timing t = chains_of("mul r64");
-    struct assay_error err;
+    struct as_error err;
     assert_int_equal(as_form_divisions(&w, form_named("mul r64"), &t, &err), 0);
     assert_true(t.hard_latency == 0 && t.hard_each == 0);
 }
@@ -283,7 +276,7 @@ static void moves_between_files_are_taken_off(void **state)
     /* Without that move nothing is known. */
     struct as_table_work w = made_work();
     struct as_timing t = {0};
-    struct assay_error err;
+    struct as_error err;
     w.half_trip = 0;
     assert_int_equal(as_form_latencies(&w, form_named("cvttsd2si r64,xmm"), &t, &err), 0);
     assert_true(t.latency[1] < 0 && !t.is_split);
@@ -309,7 +302,7 @@ static void gathers_are_followed_by_their_indices(void **state)
 static void late_results_are_found(void **state)
 {
     struct as_table_work w = made_work();
-    struct assay_error err;
+    struct as_error err;
     struct as_timing t = {.mixed_n = {0}};
 
     (void)state;

@@ -14,24 +14,24 @@
 #include "measure/rig.h"
 
 static struct as_rig rig;
-static struct assay_topology topology;
+static struct as_topology topology;
 
 static int begin(void **state)
 {
-    struct assay_error err;
+    struct as_error err;
 
     (void)state;
     memset(&rig, 0, sizeof rig);
-    topology = (struct assay_topology){.cpu_n = 4, .usable_cpu_n = 4};
+    topology = (struct as_topology){.cpu_n = 4, .usable_cpu_n = 4};
     rig.topology = &topology;
     rig.core_n = 2;
-    return assay_figures_new(NULL, &rig.figures, &err);
+    return as_figures_new(NULL, &rig.figures, &err);
 }
 
 static int end(void **state)
 {
     (void)state;
-    assay_figures_free(&rig.figures);
+    as_figures_free(&rig.figures);
     return 0;
 }
 
@@ -45,7 +45,7 @@ static const char *finding_of(const char *name)
 
 static void say(double quota_cpu_n)
 {
-    struct assay_error err;
+    struct as_error err;
     assert_int_equal(as_rig_report_cpus(&rig, quota_cpu_n, &err), 0);
 }
 
@@ -81,7 +81,7 @@ static void a_quota_is_said(void **state)
 
 static void small_pages_are_said(void **state)
 {
-    struct assay_error err;
+    struct as_error err;
 
     (void)state;
     assert_int_equal(as_rig_report_afterwards(&rig, "memory", &err), 0);
@@ -96,14 +96,14 @@ static void a_neighbour_is_said(void **state)
 {
     const struct as_trials calm = {.best_s = 1, .spread = 0.01, .sample_n = 40, .is_calm = true},
                            noisy = {.best_s = 1, .spread = 0.01, .sample_n = 40};
-    struct assay_error err;
+    struct as_error err;
 
     (void)state;
     assert_int_equal(as_rig_keep(&rig, "a", 1, "B/s", &calm, &err), 0);
     assert_int_equal(as_rig_keep(&rig, "b", 2, "B/s", &noisy, &err), 0);
     assert_int_equal(as_rig_report_afterwards(&rig, "peaks", &err), 0);
-    assert_string_equal(assay_figure_confidence(assay_figures_find(rig.figures, "a")), "high");
-    assert_string_equal(assay_figure_confidence(assay_figures_find(rig.figures, "b")), "low");
+    assert_string_equal(as_figure_confidence(as_figures_find(rig.figures, "a")), "high");
+    assert_string_equal(as_figure_confidence(as_figures_find(rig.figures, "b")), "low");
     assert_non_null(
         strstr(finding_of("noise.peaks"), "1 of 2 figures were measured under external load"));
     assert_int_equal(as_rig_keep(&rig, "b", 2, "B/s", &calm, &err), 0);
@@ -116,7 +116,7 @@ static void rounds_confirm_each_other(void **state)
 {
     const struct as_trials calm = {.best_s = 1, .spread = 0.01, .sample_n = 40, .is_calm = true},
                            noisy = {.best_s = 1, .spread = 0.01, .sample_n = 40};
-    struct assay_error err;
+    struct as_error err;
 
     (void)state;
     static const struct {
@@ -124,25 +124,25 @@ static void rounds_confirm_each_other(void **state)
     } round[] = {{180, 180, 0.01}, {240, 240, 0.25}, {170, 240, 0.25}, {236, 240, 4. / 240}};
     for (size_t i = 0; i < sizeof round / sizeof *round; i++) {
         assert_int_equal(as_rig_keep(&rig, "a", round[i].value, "B/s", &calm, &err), 0);
-        const struct assay_figure *a = assay_figures_find(rig.figures, "a");
+        const struct as_figure *a = as_figures_find(rig.figures, "a");
         assert_true(a->value == round[i].best);
         assert_true(fabs(a->spread - round[i].spread) < 1e-9);
     }
     assert_int_equal(as_rig_keep(&rig, "a", 300, "B/s", &noisy, &err), 0);
-    assert_true(assay_figures_find(rig.figures, "a")->value == 240);
+    assert_true(as_figures_find(rig.figures, "a")->value == 240);
     assert_int_equal(as_rig_keep(&rig, "b", 4, "ns", &calm, &err), 0);
     assert_int_equal(as_rig_keep(&rig, "b", 5, "ns", &calm, &err), 0);
-    assert_true(assay_figures_find(rig.figures, "b")->value == 4);
-    assert_string_equal(assay_figure_confidence(assay_figures_find(rig.figures, "b")), "low");
+    assert_true(as_figures_find(rig.figures, "b")->value == 4);
+    assert_string_equal(as_figure_confidence(as_figures_find(rig.figures, "b")), "low");
     assert_int_equal(as_rig_keep(&rig, "b", 4.01, "ns", &calm, &err), 0);
-    assert_string_equal(assay_figure_confidence(assay_figures_find(rig.figures, "b")), "high");
+    assert_string_equal(as_figure_confidence(as_figures_find(rig.figures, "b")), "high");
 }
 
 /* A neighbour of another core than the first, where no gate stands. */
 static void cores_of_their_own_add_up(void **state)
 {
     const struct as_trials calm = {.best_s = 1, .spread = 0.01, .sample_n = 40, .is_calm = true};
-    struct assay_error err;
+    struct as_error err;
 
     (void)state;
     rig.sharers[1] = 1;
@@ -158,10 +158,10 @@ static void cores_of_their_own_add_up(void **state)
     assert_string_equal(finding_of("bandwidth.read.L1.all"),
                         "bandwidth.read.L1.all: 0.98 times that of one core on 2 cores that do not "
                         "share this cache: external load used one of them");
-    assert_string_equal(
-        assay_figure_confidence(assay_figures_find(rig.figures, "bandwidth.read.L1.all")), "low");
-    assert_string_equal(
-        assay_figure_confidence(assay_figures_find(rig.figures, "bandwidth.copy.L1.all")), "high");
+    assert_string_equal(as_figure_confidence(as_figures_find(rig.figures, "bandwidth.read.L1.all")),
+                        "low");
+    assert_string_equal(as_figure_confidence(as_figures_find(rig.figures, "bandwidth.copy.L1.all")),
+                        "high");
     assert_int_equal(as_rig_keep(&rig, "bandwidth.read.L1.all", 975, "B/s", &calm, &err), 0);
     assert_int_equal(as_rig_report_private(&rig, &err), 0);
     assert_int_equal(rig.figures->finding_n, 0);
@@ -172,7 +172,7 @@ static void a_cache_without_room_is_said(void **state)
 {
     const int cpu[] = {0, 1};
     const struct as_scope all = {.name = "all", .cpu = cpu, .n = 2};
-    struct assay_error err;
+    struct as_error err;
 
     (void)state;
     rig.cache_b[1] = 48 << 10;
@@ -198,12 +198,12 @@ static void a_cache_without_room_is_said(void **state)
 static void nothing_is_no_figure(void **state)
 {
     const struct as_trials none = {.best_s = 0};
-    struct assay_error err;
+    struct as_error err;
 
     (void)state;
     assert_int_equal(as_rig_keep(&rig, "a", 1 / none.best_s, "B/s", &none, &err), 0);
     assert_int_equal(as_rig_keep(&rig, "a", -1, "B/s", &none, &err), 0);
-    assert_null(assay_figures_find(rig.figures, "a"));
+    assert_null(as_figures_find(rig.figures, "a"));
 }
 
 int main(void)

@@ -44,19 +44,19 @@ static void make_loop(struct counted_loop *loop, int shorter, int longer)
 static void every_execution_is_counted(void **state)
 {
     struct counted_loop loop;
-    const struct assay_meter_work work = {run_loop, &loop, 1};
+    const struct as_meter_work work = {run_loop, &loop, 1};
     uint32_t count[sizeof loop_code];
-    enum assay_meter_status status;
-    struct assay_error err;
+    enum as_meter_status status;
+    struct as_error err;
     (void)state;
     make_loop(&loop, 7, 1000);
     for (int longer = 0; longer < 2; longer++) {
         const uint32_t n = longer ? 1000 : 7;
         const uint32_t expected[sizeof loop_code] = {1, 0, n, 0, n, 0, 1};
-        assert_int_equal(assay_meter_count(&work, longer, (uint64_t)(uintptr_t)loop.code,
-                                           sizeof loop_code, count, &status, &err),
+        assert_int_equal(as_meter_count(&work, longer, (uint64_t)(uintptr_t)loop.code,
+                                        sizeof loop_code, count, &status, &err),
                          0);
-        assert_int_equal(status, ASSAY_METER_OK);
+        assert_int_equal(status, AS_METER_OK);
         assert_memory_equal(count, expected, sizeof expected);
     }
     munmap(loop.code, 4096);
@@ -65,47 +65,47 @@ static void every_execution_is_counted(void **state)
 static void faults_are_said(void **state)
 {
     struct counted_loop loop;
-    const struct assay_meter_work work = {run_loop, &loop, 1};
-    const struct assay_meter_options options = {.cpu = -1, .samples = 16, .patience_ms = 1500};
-    struct assay_meter *meter;
-    struct assay_cycles cycles;
+    const struct as_meter_work work = {run_loop, &loop, 1};
+    const struct as_meter_options options = {.cpu = -1, .samples = 16, .patience_ms = 1500};
+    struct as_meter *meter;
+    struct as_cycles cycles;
     uint32_t count[sizeof loop_code];
-    enum assay_meter_status status;
-    struct assay_error err;
+    enum as_meter_status status;
+    struct as_error err;
     (void)state;
     make_loop(&loop, 2, 3);
     memcpy(loop.code, "\x0f\x0b", 2); /* ud2 */
-    assert_int_equal(assay_meter_count(&work, false, (uint64_t)(uintptr_t)loop.code,
-                                       sizeof loop_code, count, &status, &err),
+    assert_int_equal(as_meter_count(&work, false, (uint64_t)(uintptr_t)loop.code, sizeof loop_code,
+                                    count, &status, &err),
                      0);
-    assert_int_equal(status, ASSAY_METER_FAULTING);
-    assert_int_equal(assay_meter_new(&options, &meter, &err), 0);
-    assert_int_equal(assay_meter_work(meter, &work, &cycles, &err), 0);
-    assert_int_equal(cycles.status, ASSAY_METER_UNSUPPORTED);
+    assert_int_equal(status, AS_METER_FAULTING);
+    assert_int_equal(as_meter_new(&options, &meter, &err), 0);
+    assert_int_equal(as_meter_work(meter, &work, &cycles, &err), 0);
+    assert_int_equal(cycles.status, AS_METER_UNSUPPORTED);
     memcpy(loop.code, "\x8b\x04\x25\x00\x00\x00\x00\xc3", 8); /* mov eax,[0] */
-    assert_int_equal(assay_meter_work(meter, &work, &cycles, &err), 0);
-    assert_int_equal(cycles.status, ASSAY_METER_FAULTING);
-    assay_meter_free(&meter);
+    assert_int_equal(as_meter_work(meter, &work, &cycles, &err), 0);
+    assert_int_equal(cycles.status, AS_METER_FAULTING);
+    as_meter_free(&meter);
     munmap(loop.code, 4096);
 }
 
 static void work_is_measured_by_its_span(void **state)
 {
     struct counted_loop loop;
-    struct assay_meter_work work = {run_loop, &loop, 3000};
-    const struct assay_meter_options options = {.cpu = -1, .samples = 16, .patience_ms = 3000};
-    struct assay_meter *meter;
-    struct assay_cycles cycles, halves;
-    struct assay_error err;
+    struct as_meter_work work = {run_loop, &loop, 3000};
+    const struct as_meter_options options = {.cpu = -1, .samples = 16, .patience_ms = 3000};
+    struct as_meter *meter;
+    struct as_cycles cycles, halves;
+    struct as_error err;
     (void)state;
     make_loop(&loop, 1000, 4000);
-    assert_int_equal(assay_meter_new(&options, &meter, &err), 0);
-    assert_int_equal(assay_meter_work(meter, &work, &cycles, &err), 0);
+    assert_int_equal(as_meter_new(&options, &meter, &err), 0);
+    assert_int_equal(as_meter_work(meter, &work, &cycles, &err), 0);
     work.span *= 1000; /* so many more iterations: a thousandth of the cycles each */
-    assert_int_equal(assay_meter_work(meter, &work, &halves, &err), 0);
-    assay_meter_free(&meter);
+    assert_int_equal(as_meter_work(meter, &work, &halves, &err), 0);
+    as_meter_free(&meter);
     munmap(loop.code, 4096);
-    if (cycles.status == ASSAY_METER_TIMEOUT || halves.status == ASSAY_METER_TIMEOUT) {
+    if (cycles.status == AS_METER_TIMEOUT || halves.status == AS_METER_TIMEOUT) {
         print_message("# skipped: a machine so busy that nothing came to its end\n");
         skip();
     }

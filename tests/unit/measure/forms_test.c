@@ -82,18 +82,18 @@ static void instances_are_of_their_form(void **state)
 
     (void)state;
     as_vec_foreach (&all.cases, one) {
-        struct assay_code code;
-        struct assay_error err;
-        char key[ASSAY_UARCH_KEY_B];
+        struct as_code code;
+        struct as_error err;
+        char key[AS_UARCH_KEY_B];
         uint8_t bytes[AS_ENCODE_B];
         const size_t n = as_form_instance(one, 1, -1, bytes);
         if (!n)
             continue;
         made++;
-        assert_int_equal(assay_decode(bytes, n, 0, &code, &err), 0);
+        assert_int_equal(as_decode(bytes, n, 0, &code, &err), 0);
         assert_int_equal(code.n, 1);
-        assay_uarch_key(&code.insn[0], key, sizeof key);
-        assay_code_free(&code);
+        as_uarch_key(&code.insn[0], key, sizeof key);
+        as_code_free(&code);
         /* The encoder reverses operands of fdiv where that is shorter. */
         if (strcmp(key, one->key) != 0 && strncmp(key, "fdiv", 4) != 0)
             fail_msg("%s became %s", one->key, key);
@@ -116,25 +116,25 @@ static void forms_of_x87_are_not_measured(void **state)
 static unsigned first_register(const char *key, unsigned number, int chained, unsigned slot)
 {
     uint8_t bytes[AS_ENCODE_B];
-    struct assay_code code;
-    struct assay_error err;
+    struct as_code code;
+    struct as_error err;
     const size_t n = as_form_instance(form_named(key), number, chained, bytes);
 
     assert_true(n > 0);
-    assert_int_equal(assay_decode(bytes, n, 0, &code, &err), 0);
+    assert_int_equal(as_decode(bytes, n, 0, &code, &err), 0);
     const unsigned reg = slot < 4 ? code.insn[0].reg[slot] : code.insn[0].base;
-    assay_code_free(&code);
+    as_code_free(&code);
     return reg;
 }
 
 static void instances_write_registers_in_turn(void **state)
 {
     (void)state;
-    assert_int_equal(first_register("vaddpd ymm,ymm,ymm", 0, -1, 0), ASSAY_REG_VEC);
-    assert_int_equal(first_register("vaddpd ymm,ymm,ymm", 5, -1, 0), ASSAY_REG_VEC + 5);
-    assert_true(first_register("vaddpd ymm,ymm,ymm", 5, -1, 1) >= ASSAY_REG_VEC + 8);
+    assert_int_equal(first_register("vaddpd ymm,ymm,ymm", 0, -1, 0), AS_REG_VEC);
+    assert_int_equal(first_register("vaddpd ymm,ymm,ymm", 5, -1, 0), AS_REG_VEC + 5);
+    assert_true(first_register("vaddpd ymm,ymm,ymm", 5, -1, 1) >= AS_REG_VEC + 8);
     /* Chained: the source is what the instance writes. */
-    assert_int_equal(first_register("vaddpd ymm,ymm,ymm", 0, 2, 2), ASSAY_REG_VEC);
+    assert_int_equal(first_register("vaddpd ymm,ymm,ymm", 0, 2, 2), AS_REG_VEC);
     assert_int_equal(first_register("lea r64,address64 [bis]", 0, 1, 4),
                      first_register("lea r64,address64 [bis]", 0, 1, 0));
     /* Seven general registers, but for what a form implies: cl. */
@@ -181,7 +181,7 @@ static struct as_timing idle(double each, double slots)
         t.mixed[p] = core.cycles[p];
     }
     t.mixed[AS_PROBE_SLOTS] = 4 * slots / 6;
-    for (unsigned i = 0; i < ASSAY_OPERANDS_MAX; i++)
+    for (unsigned i = 0; i < AS_OPERANDS_MAX; i++)
         t.latency[i] = -1;
     return t;
 }
@@ -297,22 +297,22 @@ static void gathers_are_set_up(void **state)
     for (size_t i = 0; i < sizeof key / sizeof *key; i++) {
         const struct as_form_case *one = form_named(key[i]);
         uint8_t bytes[4 * AS_ENCODE_B], insn[AS_ENCODE_B];
-        struct assay_code code;
-        struct assay_error err;
-        char again[ASSAY_UARCH_KEY_B];
+        struct as_code code;
+        struct as_error err;
+        char again[AS_UARCH_KEY_B];
 
-        assert_true(as_form_gathers(assay_form_get(one->insn.form)));
+        assert_true(as_form_gathers(as_form_get(one->insn.form)));
         size_t n = as_form_breaker(one, bytes);
-        assert_int_equal(assay_decode(bytes, n, 0, &code, &err), 0);
+        assert_int_equal(as_decode(bytes, n, 0, &code, &err), 0);
         assert_int_equal(code.n, 2); /* indices and the mask */
-        assay_code_free(&code);
+        as_code_free(&code);
         for (unsigned number = 0; number < 8; number++) {
             n = as_form_instance(one, number, -1, insn);
-            assert_int_equal(assay_decode(insn, n, 0, &code, &err), 0);
-            assert_false(code.insn[0].bits & ASSAY_INSN_INVALID);
-            assay_uarch_key(&code.insn[0], again, sizeof again);
+            assert_int_equal(as_decode(insn, n, 0, &code, &err), 0);
+            assert_false(code.insn[0].bits & AS_INSN_INVALID);
+            as_uarch_key(&code.insn[0], again, sizeof again);
             assert_string_equal(again, key[i]);
-            assay_code_free(&code);
+            as_code_free(&code);
         }
     }
 }
@@ -562,9 +562,9 @@ static void a_table_is_made_and_gone_on_with(void **state)
     char path[] = "/tmp/assay-table-XXXXXX", part[64];
     uint8_t bytes[64];
     size_t n = 0;
-    struct assay_host *host;
-    struct assay_error err;
-    struct assay_instruction_result result;
+    struct as_host *host;
+    struct as_error err;
+    struct as_instruction_result result;
     volatile int stop = 1;
 
     (void)state;
@@ -575,11 +575,11 @@ static void a_table_is_made_and_gone_on_with(void **state)
     n += put_what_faults(bytes);
     n += as_encode_text("add rax,rcx", bytes + n);
     n += as_encode_text("movaps xmm0,m128[rbx]", bytes + n);
-    const struct assay_bytes code = {.bytes = bytes, .size_b = n};
-    struct assay_instruction_options options = {
+    const struct as_bytes code = {.bytes = bytes, .size_b = n};
+    struct as_instruction_options options = {
         .path = path, .code = &code, .code_n = 1, .progress_fd = -1, .stop = &stop};
-    assert_int_equal(assay_host_read(NULL, &host, &err), 0);
-    assert_int_equal(assay_measure_instructions(host, &options, &result, &err), 0);
+    assert_int_equal(as_host_read(NULL, &host, &err), 0);
+    assert_int_equal(as_measure_instructions(host, &options, &result, &err), 0);
     assert_true(result.is_stopped);
     assert_int_equal(result.measured_n, 0);
     assert_int_equal(access(part, F_OK), 0);
@@ -589,7 +589,7 @@ static void a_table_is_made_and_gone_on_with(void **state)
     fputs("form\tno such\t1\t-\t1\testimated\tm1 0.0%\n", f);
     fclose(f);
     stop = 0;
-    assert_int_equal(assay_measure_instructions(host, &options, &result, &err), 0);
+    assert_int_equal(as_measure_instructions(host, &options, &result, &err), 0);
     assert_false(result.is_stopped);
     assert_int_equal(result.measured_n + result.refused_n, 4);
     assert_true(result.refused_n >= 2);
@@ -605,22 +605,22 @@ static void a_table_is_made_and_gone_on_with(void **state)
                          count_lines(path, "# forward_int: not seen"),
                      7);
     /* A missing latency does not replace a measured one. */
-    const bool has_table = assay_uarch_host() != NULL;
+    const bool has_table = as_uarch_host() != NULL;
     assert_int_equal(count_lines(path, "# partly: form\tcmp r64,r64\t"), has_table);
     assert_int_equal(count_lines(path, "form\tcmp r64,r64\t"), !has_table);
     assert_int_equal(count_lines(path, "form\tno such\t"), 1);
     assert_int_not_equal(access(part, F_OK), 0);
     /* Those who use tables read it. */
-    struct assay_uarch *table;
-    if (assay_uarch_open(path, &table, &err) < 0)
+    struct as_uarch *table;
+    if (as_uarch_open(path, &table, &err) < 0)
         fail_msg("%s", err.text);
     assert_true(table->timing_n >= 1 && table->group_n > 0);
-    assert_true(table->is_set[ASSAY_UARCH_dispatch_width]);
-    assay_uarch_free(&table);
+    assert_true(table->is_set[AS_UARCH_dispatch_width]);
+    as_uarch_free(&table);
     options.path = "/nonexistent/x";
-    assert_int_equal(assay_measure_instructions(host, &options, &result, &err), ASSAY_ERR_IO);
+    assert_int_equal(as_measure_instructions(host, &options, &result, &err), AS_ERR_IO);
     unlink(path);
-    assay_host_free(&host);
+    as_host_free(&host);
 }
 
 int main(void)

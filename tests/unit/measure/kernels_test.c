@@ -49,7 +49,7 @@ static void fill_arrays(void)
 }
 
 /* Returns the value of the destination after a stream. */
-static double expected(enum as_stream stream, size_t i)
+static double expected(enum as_stream_kernel stream, size_t i)
 {
     const double a = 1000 + (double)i, b = 2000 + (double)i, c = 3000 + (double)i;
 
@@ -65,10 +65,11 @@ static double expected(enum as_stream stream, size_t i)
     }
 }
 
-static void check_stream(const struct as_kernel_host *host, enum as_stream stream, bool nontemporal)
+static void check_stream(const struct as_kernel_host *host, enum as_stream_kernel stream,
+                         bool nontemporal)
 {
     struct as_kernel kernel;
-    struct assay_error err;
+    struct as_error err;
 
     fill_arrays();
     assert_int_equal(as_kernel_stream(host, stream, nontemporal, &kernel, &err), 0);
@@ -91,8 +92,8 @@ static void streams_move_what_they_say(void **state)
         struct as_kernel_host narrower = host;
         narrower.widest = widest;
         for (unsigned stream = 0; stream < AS_STREAMS; stream++) {
-            check_stream(&narrower, (enum as_stream)stream, false);
-            check_stream(&narrower, (enum as_stream)stream, true);
+            check_stream(&narrower, (enum as_stream_kernel)stream, false);
+            check_stream(&narrower, (enum as_stream_kernel)stream, true);
         }
         narrower.fma = false;
         check_stream(&narrower, AS_STREAM_TRIAD, false);
@@ -100,13 +101,13 @@ static void streams_move_what_they_say(void **state)
     /* The encodings for CPUs without AVX, which every other can run too. */
     struct as_kernel_host old = {.widest = AS_WIDTH_128};
     for (unsigned stream = 0; stream < AS_STREAMS; stream++)
-        check_stream(&old, (enum as_stream)stream, stream == AS_STREAM_WRITE);
+        check_stream(&old, (enum as_stream_kernel)stream, stream == AS_STREAM_WRITE);
 }
 
 static void pointers_are_followed(void **state)
 {
     struct as_kernel kernel;
-    struct assay_error err;
+    struct as_error err;
     void **cell = (void **)array[0], *cursor = &cell[0];
 
     (void)state;
@@ -123,7 +124,7 @@ static void gathers_and_strides_stay_inside(void **state)
 {
     struct as_kernel_host host;
     struct as_kernel kernel;
-    struct assay_error err;
+    struct as_error err;
     uint32_t index[64];
 
     (void)state;
@@ -139,24 +140,24 @@ static void gathers_and_strides_stay_inside(void **state)
     kernel.run(array[0], NULL, NULL, N, 2);
     as_kernel_close(&kernel);
     host.avx2 = false;
-    assert_int_equal(as_kernel_gather(&host, true, &kernel, &err), ASSAY_ERR_UNSUPPORTED);
+    assert_int_equal(as_kernel_gather(&host, true, &kernel, &err), AS_ERR_UNSUPPORTED);
 }
 
 /* Multiplications of rax by itself up to the end of the function. */
 static unsigned squares_in(const struct as_kernel *kernel)
 {
-    struct assay_code code;
-    struct assay_error err;
+    struct as_code code;
+    struct as_error err;
     unsigned n = 0;
 
-    assert_int_equal(assay_decode((const uint8_t *)kernel->run, 4096, 0, &code, &err), 0);
+    assert_int_equal(as_decode((const uint8_t *)kernel->run, 4096, 0, &code, &err), 0);
     for (size_t i = 0; i < code.n; i++) {
-        const struct assay_form *form = assay_form_get(code.insn[i].form);
-        if (form->insn_class == ASSAY_CLASS_RETURN)
+        const struct as_form *form = as_form_get(code.insn[i].form);
+        if (form->insn_class == AS_CLASS_RETURN)
             break;
         n += strcmp(form->mnemonic, "imul") == 0 && code.insn[i].reg[0] == code.insn[i].reg[1];
     }
-    assay_code_free(&code);
+    as_code_free(&code);
     return n;
 }
 
@@ -164,7 +165,7 @@ static void arithmetic_runs(void **state)
 {
     struct as_kernel_host host;
     struct as_kernel kernel;
-    struct assay_error err;
+    struct as_error err;
     double operations;
     unsigned n = 0;
 
@@ -174,7 +175,8 @@ static void arithmetic_runs(void **state)
         for (unsigned number = 0; number < AS_NUMBERS; number++)
             for (unsigned width = 0; width < AS_WIDTHS; width++) {
                 const struct as_arithmetic what = {(enum as_operation)operation,
-                                                   (enum as_number)number, (enum as_width)width};
+                                                   (enum as_number_type)number,
+                                                   (enum as_width)width};
                 if (!as_arithmetic_exists(&host, &what))
                     continue;
                 const unsigned beside = as_arithmetic_is_general(&what) ? 0 : 37;
@@ -201,7 +203,7 @@ static void operations_are_counted(void **state)
     const struct as_arithmetic add = {AS_OPERATION_ADD, AS_NUMBER_F32, AS_WIDTH_128};
     const struct as_arithmetic scalar = {AS_OPERATION_ADD, AS_NUMBER_I64, AS_WIDTH_SCALAR};
     struct as_kernel kernel;
-    struct assay_error err;
+    struct as_error err;
     double operations;
 
     (void)state;
@@ -231,7 +233,7 @@ static void every_member_works(void **state)
 {
     struct as_crew_part part[3];
     struct as_crew *crew;
-    struct assay_error err;
+    struct as_error err;
     size_t sum[3];
     cpu_set_t set;
     int first = 0;

@@ -47,9 +47,9 @@ static double now_s(void)
 
 /* A machine so busy that not eight samples came to their end: said, not judged. But then all the
  * time that there was has passed, less the part of a millisecond that is rounded away. */
-static bool ran_out_of_time(const struct assay_cycles *c, double began_s)
+static bool ran_out_of_time(const struct as_cycles *c, double began_s)
 {
-    if (c->status != ASSAY_METER_TIMEOUT)
+    if (c->status != AS_METER_TIMEOUT)
         return false;
     assert_true(now_s() - began_s >= (PATIENCE_MS - 2) / 1e3);
     return true;
@@ -57,57 +57,54 @@ static bool ran_out_of_time(const struct assay_cycles *c, double began_s)
 
 static double measure_began_s; /* of the last */
 
-static struct assay_cycles measure_bytes(const uint8_t *bytes, size_t n, enum assay_meter_mode mode)
+static struct as_cycles measure_bytes(const uint8_t *bytes, size_t n, enum as_meter_mode mode)
 {
-    const struct assay_meter_options options = {
-        .cpu = -1, .samples = 16, .patience_ms = PATIENCE_MS};
-    struct assay_meter *meter;
-    struct assay_error err;
-    struct assay_cycles cycles;
+    const struct as_meter_options options = {.cpu = -1, .samples = 16, .patience_ms = PATIENCE_MS};
+    struct as_meter *meter;
+    struct as_error err;
+    struct as_cycles cycles;
 
-    assert_int_equal(assay_meter_new(&options, &meter, &err), 0);
+    assert_int_equal(as_meter_new(&options, &meter, &err), 0);
     measure_began_s = now_s();
-    assert_int_equal(assay_meter_block(meter, bytes, n, mode, &cycles, &err), 0);
-    assay_meter_free(&meter);
+    assert_int_equal(as_meter_block(meter, bytes, n, mode, &cycles, &err), 0);
+    as_meter_free(&meter);
     assert_null(meter);
     return cycles;
 }
 
-static struct assay_cycles measure_text(const char *text, enum assay_meter_mode mode)
+static struct as_cycles measure_text(const char *text, enum as_meter_mode mode)
 {
     uint8_t bytes[512];
     return measure_bytes(bytes, assemble(text, bytes), mode);
 }
 
-static void expect_status(const char *text, enum assay_meter_mode mode,
-                          enum assay_meter_status expected)
+static void expect_status(const char *text, enum as_meter_mode mode, enum as_meter_status expected)
 {
-    const struct assay_cycles c = measure_text(text, mode);
+    const struct as_cycles c = measure_text(text, mode);
     if (c.status != expected)
-        fail_msg("%s: %s, expected %s", text, assay_meter_status_word(c.status),
-                 assay_meter_status_word(expected));
+        fail_msg("%s: %s, expected %s", text, as_meter_status_word(c.status),
+                 as_meter_status_word(expected));
     assert_true(c.cycles == 0);
 }
 
-static bool was_measured(const struct assay_cycles *c)
+static bool was_measured(const struct as_cycles *c)
 {
     if (ran_out_of_time(c, measure_began_s))
         return true;
-    return (c->status == ASSAY_METER_OK || c->status == ASSAY_METER_NOISY) && c->cycles > 0 &&
+    return (c->status == AS_METER_OK || c->status == AS_METER_NOISY) && c->cycles > 0 &&
            c->low <= c->high && c->core_per_tick > 0;
 }
 
 static void blocks_are_measured(void **state)
 {
     (void)state;
-    struct assay_cycles c =
-        measure_text("add rax,rcx;mov rdx,m64[rbx+rsi*8]", ASSAY_METER_UNROLLED);
+    struct as_cycles c = measure_text("add rax,rcx;mov rdx,m64[rbx+rsi*8]", AS_METER_UNROLLED);
     assert_true(was_measured(&c));
     assert_int_equal(c.insn_n, 2);
-    c = measure_text("imul rax,rax", ASSAY_METER_LOOP);
+    c = measure_text("imul rax,rax", AS_METER_LOOP);
     assert_true(was_measured(&c));
     /* Its stack, floating point of the old kind, data at fixed distances. */
-    c = measure_text("push rax;pop rcx;fadd st0,st1;mov m64[rip+256],rcx", ASSAY_METER_UNROLLED);
+    c = measure_text("push rax;pop rcx;fadd st0,st1;mov m64[rip+256],rcx", AS_METER_UNROLLED);
     assert_true(was_measured(&c));
 }
 
@@ -115,27 +112,27 @@ static void blocks_are_measured(void **state)
 static void a_walk_stays_in_the_first_cache(void **state)
 {
     (void)state;
-    struct assay_cycles c = measure_text("mov m64[rsi],rcx;add rsi,40", ASSAY_METER_LOOP);
+    struct as_cycles c = measure_text("mov m64[rsi],rcx;add rsi,40", AS_METER_LOOP);
     assert_true(was_measured(&c));
     if (c.cycles > 0)
-        assert_in_range(c.page_n, 2, ASSAY_METER_NEAR_PAGES);
-    c = measure_text("mov m64[rsi],rcx;add rsi,400", ASSAY_METER_LOOP);
+        assert_in_range(c.page_n, 2, AS_METER_NEAR_PAGES);
+    c = measure_text("mov m64[rsi],rcx;add rsi,400", AS_METER_LOOP);
     assert_true(was_measured(&c));
     if (c.cycles > 0)
-        assert_in_range(c.page_n, ASSAY_METER_NEAR_PAGES + 1, 80);
+        assert_in_range(c.page_n, AS_METER_NEAR_PAGES + 1, 80);
 }
 
 static void what_faults_is_said(void **state)
 {
     (void)state;
-    struct assay_cycles c = measure_text("xor ecx,ecx;div rcx", ASSAY_METER_UNROLLED);
-    assert_int_equal(c.status, ASSAY_METER_FAULTING);
+    struct as_cycles c = measure_text("xor ecx,ecx;div rcx", AS_METER_UNROLLED);
+    assert_int_equal(c.status, AS_METER_FAULTING);
     assert_int_equal(c.signal, SIGFPE);
-    c = measure_text("movaps xmm0,m128[rbx+1]", ASSAY_METER_UNROLLED);
-    assert_int_equal(c.status, ASSAY_METER_FAULTING);
+    c = measure_text("movaps xmm0,m128[rbx+1]", AS_METER_UNROLLED);
+    assert_int_equal(c.status, AS_METER_FAULTING);
     assert_int_equal(c.signal, SIGSEGV);
     /* Byte by byte a page further each time. */
-    expect_status("add rsi,4096;mov rax,m64[rsi]", ASSAY_METER_LOOP, ASSAY_METER_PAGES);
+    expect_status("add rsi,4096;mov rax,m64[rsi]", AS_METER_LOOP, AS_METER_PAGES);
 }
 
 static void what_this_processor_has_not_is_said(void **state)
@@ -145,10 +142,10 @@ static void what_this_processor_has_not_is_said(void **state)
     static const uint8_t newer[] = {0x62, 0xf2, 0x7f, 0x48, 0x68, 0xc1};
     static const uint8_t older[] = {0x8f, 0xe8, 0x78, 0xa2, 0xc1, 0x20};
     (void)state;
-    const struct assay_cycles a = measure_bytes(newer, sizeof newer, ASSAY_METER_UNROLLED);
-    const struct assay_cycles b = measure_bytes(older, sizeof older, ASSAY_METER_UNROLLED);
-    assert_true(a.status == ASSAY_METER_UNSUPPORTED || b.status == ASSAY_METER_UNSUPPORTED);
-    if (a.status == ASSAY_METER_UNSUPPORTED)
+    const struct as_cycles a = measure_bytes(newer, sizeof newer, AS_METER_UNROLLED);
+    const struct as_cycles b = measure_bytes(older, sizeof older, AS_METER_UNROLLED);
+    assert_true(a.status == AS_METER_UNSUPPORTED || b.status == AS_METER_UNSUPPORTED);
+    if (a.status == AS_METER_UNSUPPORTED)
         assert_int_equal(a.signal, SIGILL);
 }
 
@@ -156,30 +153,28 @@ static void what_cannot_be_measured_is_not_started(void **state)
 {
     static const uint8_t jump[] = {0x75, 0xfe}, undecoded[] = {0x06}, rep[] = {0xf3, 0xa4};
     (void)state;
-    expect_status("rdtsc", ASSAY_METER_UNROLLED, ASSAY_METER_EXCLUDED);
-    expect_status("syscall", ASSAY_METER_UNROLLED, ASSAY_METER_EXCLUDED);
-    expect_status("popfq", ASSAY_METER_UNROLLED, ASSAY_METER_EXCLUDED);
-    expect_status("wrfsbase rax", ASSAY_METER_UNROLLED, ASSAY_METER_EXCLUDED);
-    assert_int_equal(measure_bytes(jump, 2, ASSAY_METER_UNROLLED).status, ASSAY_METER_EXCLUDED);
-    assert_int_equal(measure_bytes(rep, 2, ASSAY_METER_UNROLLED).status, ASSAY_METER_EXCLUDED);
-    assert_int_equal(measure_bytes(undecoded, 1, ASSAY_METER_UNROLLED).status,
-                     ASSAY_METER_UNDECODED);
-    assert_int_equal(measure_bytes(undecoded, 0, ASSAY_METER_UNROLLED).status,
-                     ASSAY_METER_UNDECODED);
+    expect_status("rdtsc", AS_METER_UNROLLED, AS_METER_EXCLUDED);
+    expect_status("syscall", AS_METER_UNROLLED, AS_METER_EXCLUDED);
+    expect_status("popfq", AS_METER_UNROLLED, AS_METER_EXCLUDED);
+    expect_status("wrfsbase rax", AS_METER_UNROLLED, AS_METER_EXCLUDED);
+    assert_int_equal(measure_bytes(jump, 2, AS_METER_UNROLLED).status, AS_METER_EXCLUDED);
+    assert_int_equal(measure_bytes(rep, 2, AS_METER_UNROLLED).status, AS_METER_EXCLUDED);
+    assert_int_equal(measure_bytes(undecoded, 1, AS_METER_UNROLLED).status, AS_METER_UNDECODED);
+    assert_int_equal(measure_bytes(undecoded, 0, AS_METER_UNROLLED).status, AS_METER_UNDECODED);
     /* A loop needs a register of its own. */
     expect_status(
         "add rax,rcx;add rdx,rbx;add rbp,rsi;add rdi,r8;add r9,r10;add r11,r12;add r13,r14;"
         "add r15,rax",
-        ASSAY_METER_LOOP, ASSAY_METER_REGISTERS);
+        AS_METER_LOOP, AS_METER_REGISTERS);
 }
 
 static void one_processor_is_enough(void **state)
 {
     cpu_set_t before, one;
-    struct assay_meter_options options = {.cpu = -1};
-    struct assay_meter *meter;
-    struct assay_error err;
-    struct assay_meter_state now;
+    struct as_meter_options options = {.cpu = -1};
+    struct as_meter *meter;
+    struct as_error err;
+    struct as_meter_state now;
     int first = 0;
 
     (void)state;
@@ -189,12 +184,12 @@ static void one_processor_is_enough(void **state)
     CPU_ZERO(&one);
     CPU_SET((size_t)first, &one);
     assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
-    assert_int_equal(assay_meter_new(&options, &meter, &err), 0);
-    assay_meter_state_get(meter, &now);
+    assert_int_equal(as_meter_new(&options, &meter, &err), 0);
+    as_meter_state_get(meter, &now);
     assert_int_equal(now.cpu, first);
-    assay_meter_free(&meter);
+    as_meter_free(&meter);
     options.cpu = first + 1;
-    assert_int_equal(assay_meter_new(&options, &meter, &err), ASSAY_ERR_USAGE);
+    assert_int_equal(as_meter_new(&options, &meter, &err), AS_ERR_USAGE);
     assert_non_null(strstr(err.text, "may not be used"));
     assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
 }
@@ -221,11 +216,11 @@ static void make_series(size_t n, double cycles, double disturbed, bool gate_see
 
 static void disturbed_samples_do_not_count(void **state)
 {
-    struct assay_cycles c = {0};
+    struct as_cycles c = {0};
     (void)state;
     make_series(120, 4, 1.4, true);
     as_series_estimate(&series, 120, &c);
-    assert_int_equal(c.status, ASSAY_METER_OK);
+    assert_int_equal(c.status, AS_METER_OK);
     assert_int_equal(c.sample_n, 80);
     assert_true(fabs(c.cycles - 4) < 0.02);
     assert_true(c.high < 4.1);
@@ -239,18 +234,18 @@ static void disturbed_samples_do_not_count(void **state)
 
 static void a_busy_machine_is_said(void **state)
 {
-    struct assay_cycles c = {0};
+    struct as_cycles c = {0};
     (void)state;
     make_series(60, 4, 1.4, true);
     for (size_t i = 0; i < 60; i++)
         series.clean[i] = i < 5;
     as_series_estimate(&series, 120, &c);
-    assert_int_equal(c.status, ASSAY_METER_NOISY);
+    assert_int_equal(c.status, AS_METER_NOISY);
     assert_int_equal(c.sample_n, 5);
     assert_true(c.cycles > 3.9 && c.cycles < 5.7);
     make_series(7, 4, 1.4, true);
     as_series_estimate(&series, 120, &c);
-    assert_int_equal(c.status, ASSAY_METER_TIMEOUT);
+    assert_int_equal(c.status, AS_METER_TIMEOUT);
 }
 
 static void quantiles_are_of_sorted_values(void **state)
@@ -430,36 +425,35 @@ static void run_fake(void *context, bool longer, unsigned repeats)
 
 static void a_counter_takes_the_place_of_the_chain(void **state)
 {
-    const struct assay_meter_options options = {
-        .cpu = -1, .samples = 16, .patience_ms = PATIENCE_MS};
+    const struct as_meter_options options = {.cpu = -1, .samples = 16, .patience_ms = PATIENCE_MS};
     struct fake_work fake = {0};
     struct as_counter counter = {.open = open_fake, .read = read_fake, .context = &fake};
-    const struct assay_meter_work work = {run_fake, &fake, 20};
-    struct assay_meter_state seen;
-    struct assay_meter *meter;
-    struct assay_cycles cycles;
-    struct assay_error err;
+    const struct as_meter_work work = {run_fake, &fake, 20};
+    struct as_meter_state seen;
+    struct as_meter *meter;
+    struct as_cycles cycles;
+    struct as_error err;
 
     (void)state;
-    assert_int_equal(assay_meter_new(&options, &meter, &err), 0);
-    assay_meter_state_get(meter, &seen);
+    assert_int_equal(as_meter_new(&options, &meter, &err), 0);
+    as_meter_state_get(meter, &seen);
     /* Here as it may be: with a counter, or with the reason why not. */
     assert_true(!strcmp(seen.clock, "pmu") == !*seen.uncounted);
     as_meter_count_by(meter, &counter);
-    assay_meter_state_get(meter, &seen);
+    as_meter_state_get(meter, &seen);
     assert_string_equal(seen.clock, "pmu");
     assert_string_equal(seen.uncounted, "");
     const double began_s = now_s();
-    assert_int_equal(assay_meter_work(meter, &work, &cycles, &err), 0);
+    assert_int_equal(as_meter_work(meter, &work, &cycles, &err), 0);
     if (!ran_out_of_time(&cycles, began_s)) {
-        assert_true(cycles.status == ASSAY_METER_OK || cycles.status == ASSAY_METER_NOISY);
+        assert_true(cycles.status == AS_METER_OK || cycles.status == AS_METER_NOISY);
         assert_true(fabs(cycles.cycles - 7) < 1e-9 && fabs(cycles.median - 7) < 1e-9);
     }
     assert_int_equal(fake.opened, 0); /* in the process that is measured, never here */
     fake.is_refused = true;
-    assert_int_equal(assay_meter_work(meter, &work, &cycles, &err), 0);
-    assert_int_equal(cycles.status, ASSAY_METER_TIMEOUT);
-    assay_meter_free(&meter);
+    assert_int_equal(as_meter_work(meter, &work, &cycles, &err), 0);
+    assert_int_equal(cycles.status, AS_METER_TIMEOUT);
+    as_meter_free(&meter);
 }
 
 static void run_unsteady(void *context, bool longer, unsigned repeats)
@@ -473,29 +467,28 @@ static void run_unsteady(void *context, bool longer, unsigned repeats)
 /* Sixteen where those agree; where not, all that there is time for (700 ms of one child). */
 static void samples_that_agree_are_enough(void **state)
 {
-    const struct assay_meter_options options = {
+    const struct as_meter_options options = {
         .cpu = -1, .samples = 48, .enough = 16, .patience_ms = 1500};
     struct fake_work fake = {0};
     struct as_counter counter = {.open = open_steady, .read = read_fake, .context = &fake};
-    const struct assay_meter_work steady = {run_fake, &fake, 20},
-                                  unsteady = {run_unsteady, &fake, 20};
-    struct assay_meter *meter;
-    struct assay_cycles cycles;
-    struct assay_error err;
+    const struct as_meter_work steady = {run_fake, &fake, 20}, unsteady = {run_unsteady, &fake, 20};
+    struct as_meter *meter;
+    struct as_cycles cycles;
+    struct as_error err;
 
     (void)state;
-    assert_int_equal(assay_meter_new(&options, &meter, &err), 0);
+    assert_int_equal(as_meter_new(&options, &meter, &err), 0);
     as_meter_count_by(meter, &counter);
-    assert_int_equal(assay_meter_work(meter, &steady, &cycles, &err), 0);
-    if (cycles.status == ASSAY_METER_OK) /* else the host was never calm */
+    assert_int_equal(as_meter_work(meter, &steady, &cycles, &err), 0);
+    if (cycles.status == AS_METER_OK) /* else the host was never calm */
         assert_true(cycles.sample_n <= 16);
     const double began_s = now_s();
-    assert_int_equal(assay_meter_work(meter, &unsteady, &cycles, &err), 0);
+    assert_int_equal(as_meter_work(meter, &unsteady, &cycles, &err), 0);
     const double took_s = now_s() - began_s;
     assert_true(cycles.sample_n <= 48);
-    if (cycles.status == ASSAY_METER_OK && cycles.sample_n < 48)
+    if (cycles.status == AS_METER_OK && cycles.sample_n < 48)
         assert_true(took_s >= 0.7 || cycles.sample_n + cycles.noisy_n >= AS_METER_SAMPLES);
-    assay_meter_free(&meter);
+    as_meter_free(&meter);
 }
 
 /* Counters have fewer bits than a word, and go on from where the kernel left them. */

@@ -16,16 +16,16 @@
 #include "measure/rig.h"
 
 static struct as_rig rig;
-static struct assay_topology *topology;
+static struct as_topology *topology;
 static struct as_scope scope[2 * AS_NODES_MAX];
 
 static void load_machine(const char *name)
 {
     char path[4096];
-    struct assay_error err;
+    struct as_error err;
 
     snprintf(path, sizeof path, "%s/%s", MACHINES, name);
-    assert_int_equal(assay_topology_read(NULL, path, &topology, &err), 0);
+    assert_int_equal(as_topology_read(NULL, path, &topology, &err), 0);
     memset(&rig, 0, sizeof rig);
     rig.topology = topology;
 }
@@ -64,7 +64,7 @@ static void test_fast_memory(void **state)
     assert_null(scope_named("numa1to0", n)); /* it has no cores */
     assert_null(scope_named("numa0to0", n));
     assert_int_equal(as_rig_node_scopes(&rig, scope, 3), 3); /* no more than there is place for */
-    assay_topology_free(&topology);
+    as_topology_free(&topology);
 }
 
 static void test_one_node(void **state)
@@ -72,7 +72,7 @@ static void test_one_node(void **state)
     (void)state;
     load_machine("hybrid.xml");
     assert_int_equal(as_rig_node_scopes(&rig, scope, sizeof scope / sizeof *scope), 0);
-    assay_topology_free(&topology);
+    as_topology_free(&topology);
 }
 
 static void test_parts(void **state)
@@ -91,7 +91,7 @@ static void test_parts(void **state)
 /* Memory that is bound lies on its node, and is not kept for others. */
 static void test_bound_memory(void **state)
 {
-    struct assay_error err;
+    struct as_error err;
     struct as_bench *bench;
     int cpu = sched_getcpu(), node = -1;
     struct as_scope one = {.name = "numa0", .cpu = &cpu, .n = 1, .is_bound = true};
@@ -112,7 +112,7 @@ static void test_bound_memory(void **state)
     /* There is no such node. */
     one.node = 1023;
     assert_int_equal(as_bench_open(&rig, &one, 1, (size_t)32 << 20, AS_PAGES_ANY, &bench, &err),
-                     ASSAY_ERR_LIMIT);
+                     AS_ERR_LIMIT);
     assert_non_null(strstr(err.text, "on this NUMA node"));
 }
 

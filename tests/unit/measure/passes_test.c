@@ -22,20 +22,20 @@
 static double series[8];
 static unsigned asked;
 
-static void next_of_series(const uint8_t *bytes, size_t n, struct assay_cycles *out)
+static void next_of_series(const uint8_t *bytes, size_t n, struct as_cycles *out)
 {
     (void)bytes, (void)n;
     assert_true(asked < sizeof series / sizeof *series);
     const double cycles = series[asked++];
-    *out = (struct assay_cycles){.status = cycles < 0 ? ASSAY_METER_NOISY : ASSAY_METER_OK,
-                                 .cycles = cycles < 0 ? -cycles : cycles};
+    *out = (struct as_cycles){.status = cycles < 0 ? AS_METER_NOISY : AS_METER_OK,
+                              .cycles = cycles < 0 ? -cycles : cycles};
 }
 
 static double settled(bool is_chain, double a, double b, double c, double d)
 {
     struct as_table_work w = {.made_up = next_of_series};
-    struct assay_cycles out;
-    struct assay_error err;
+    struct as_cycles out;
+    struct as_error err;
 
     memcpy(series, (const double[]){a, b, c, d, 1e9}, 5 * sizeof *series);
     asked = 0;
@@ -78,21 +78,21 @@ static void chains_are_whole_or_seen_again(void **state)
 static unsigned noisy_from, noisy_n, blocks_n;
 
 /* A cycle each; some blocks in a row while others used the core. */
-static void disturbed_for_a_while(const uint8_t *bytes, size_t n, struct assay_cycles *out)
+static void disturbed_for_a_while(const uint8_t *bytes, size_t n, struct as_cycles *out)
 {
     const unsigned block = blocks_n++;
 
     (void)bytes, (void)n;
-    *out = (struct assay_cycles){
-        .status = block - noisy_from < noisy_n ? ASSAY_METER_NOISY : ASSAY_METER_OK, .cycles = 8};
+    *out = (struct as_cycles){.status = block - noisy_from < noisy_n ? AS_METER_NOISY : AS_METER_OK,
+                              .cycles = 8};
 }
 
 /* Lines of the forms of some code, as they are written. */
 static void measure_code(char *text, size_t text_b, struct as_table_work *w)
 {
-    static const struct assay_instruction_options options = {.code_n = 1, .progress_fd = -1};
+    static const struct as_instruction_options options = {.code_n = 1, .progress_fd = -1};
     uint8_t bytes[64];
-    struct assay_error err;
+    struct as_error err;
     size_t n = as_encode_text("add rax,rcx", bytes);
 
     n += as_encode_text("and rax,rcx", bytes + n);
@@ -178,14 +178,14 @@ static void idioms_fill_slots_where_nops_do_not(void **state)
     as_mixture_kinds(&fused, &first, &end);
     assert_int_equal(end - first, AS_MIXTURE_IDLE - AS_MIXTURE_NOPS);
     for (m.nop = first; m.nop < end; m.nop++) {
-        struct assay_code code;
-        struct assay_error err;
+        struct as_code code;
+        struct as_error err;
         const size_t size_b = as_mixture_build(&m, bytes);
-        assert_int_equal(assay_decode(bytes, size_b, 0, &code, &err), 0);
+        assert_int_equal(as_decode(bytes, size_b, 0, &code, &err), 0);
         assert_int_equal(code.n, as_mixture_nops(&m));
         for (size_t i = 0; i < code.n; i++)
-            assert_true(code.insn[i].bits & ASSAY_INSN_IDIOM);
-        assay_code_free(&code);
+            assert_true(code.insn[i].bits & AS_INSN_IDIOM);
+        as_code_free(&code);
     }
 }
 

@@ -209,10 +209,10 @@ static void a_climb_has_no_plateau(void **state)
 static void arrays_lie_in_the_share(void **state)
 {
     static struct as_rig rig;
-    static struct assay_figure_point point[128];
+    static struct as_figure_point point[128];
     static const double all[] = {48 * K, 1 * M, 32 * M}, share[] = {48 * K, 1 * M, 5 * M},
                         ns[] = {1.1, 3.9, 13, 110};
-    struct assay_figures figures = {.point = point};
+    struct as_figures figures = {.point = point};
     const struct as_scope one = {.name = "core", .n = 1};
 
     (void)state;
@@ -226,7 +226,7 @@ static void arrays_lie_in_the_share(void **state)
     for (int shared = 0; shared < 2; shared++) {
         figures.point_n = make_curve(shared ? share : all, ns, 3, 256 * M);
         for (size_t i = 0; i < figures.point_n; i++)
-            point[i] = (struct assay_figure_point){"latency.huge", x[i], y[i]};
+            point[i] = (struct as_figure_point){"latency.huge", x[i], y[i]};
         as_rig_see_share(&rig);
         if (!shared)
             assert_int_equal(as_level_b(&rig, 3, &one), 6 << 20);

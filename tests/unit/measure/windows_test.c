@@ -36,17 +36,16 @@ static unsigned entries_of(const char *name)
     return 0;
 }
 
-static void made_cycles(void *context, const char *name, unsigned n, struct assay_cycles *out)
+static void made_cycles(void *context, const char *name, unsigned n, struct as_cycles *out)
 {
     struct made_rig *rig = context;
     const bool is_shared = rig->asked_n >= rig->from && rig->asked_n < rig->to;
     const unsigned entries = is_shared ? entries_of(name) * 2 / 3 : entries_of(name);
     const double jitter = 1 + 0.01 * (rig->asked_n++ * 7 % 5);
 
-    *out = (struct assay_cycles){.status =
-                                     is_shared && rig->is_seen ? ASSAY_METER_NOISY : ASSAY_METER_OK,
-                                 .cycles = (n < entries ? 450 : 890) * jitter,
-                                 .sample_n = 40};
+    *out = (struct as_cycles){.status = is_shared && rig->is_seen ? AS_METER_NOISY : AS_METER_OK,
+                              .cycles = (n < entries ? 450 : 890) * jitter,
+                              .sample_n = 40};
 }
 
 static struct as_parameter_list list;
@@ -56,7 +55,7 @@ static unsigned measure_all(unsigned from, unsigned to, bool is_seen)
 {
     struct made_rig rig = {.from = from, .to = to, .is_seen = is_seen};
     struct as_parameter_work work = {.list = &list, .made_up = made_cycles, .context = &rig};
-    struct assay_error err;
+    struct as_error err;
 
     memset(&list, 0, sizeof list);
     assert_int_equal(as_measure_windows(&work, &err), 0);
@@ -156,12 +155,12 @@ static void measurements_agree_or_not(void **state)
 /* All the time: only what is known of this core tells. */
 static void a_neighbour_who_stays_is_doubted(void **state)
 {
-    static struct assay_uarch known;
+    static struct as_uarch known;
     struct as_str lines = {0};
 
     (void)state;
-    known.set[ASSAY_UARCH_sched_int] = 88;
-    known.set[ASSAY_UARCH_sched_fp] = 210;
+    known.set[AS_UARCH_sched_int] = 88;
+    known.set[AS_UARCH_sched_fp] = 210;
     measure_all(0, UINT32_MAX, false);
     as_parameters_compare(&list, &known);
     const struct as_parameter *p = expect_entries("sched_int", 55, 59);
@@ -178,18 +177,17 @@ static void a_neighbour_who_stays_is_doubted(void **state)
 
 static void what_is_doubted_is_a_finding(void **state)
 {
-    struct assay_figures *figures;
-    struct assay_error err;
+    struct as_figures *figures;
+    struct as_error err;
 
     (void)state;
     memset(&list, 0, sizeof list);
     struct as_parameter *p = as_parameter_add(&list, "sched_fp", "entries");
     p->value = 170, p->is_noisy = true;
     strcpy(p->doubt, "measured 2 times, with 115 and 170 entries seen");
-    assert_int_equal(assay_figures_new(NULL, &figures, &err), 0);
+    assert_int_equal(as_figures_new(NULL, &figures, &err), 0);
     assert_int_equal(as_parameters_keep(&list, figures, &err), 0);
-    assert_string_equal(assay_figure_confidence(assay_figures_find(figures, "core.sched_fp")),
-                        "low");
+    assert_string_equal(as_figure_confidence(as_figures_find(figures, "core.sched_fp")), "low");
     assert_int_equal(figures->finding_n, 1);
     assert_string_equal(figures->finding[0].text, "core.sched_fp: of little trust: measured 2 "
                                                   "times, with 115 and 170 entries seen");
@@ -198,7 +196,7 @@ static void what_is_doubted_is_a_finding(void **state)
     assert_int_equal(list.n, 1);
     assert_int_equal(as_parameters_keep(&list, figures, &err), 0);
     assert_int_equal(figures->finding_n, 0);
-    assay_figures_free(&figures);
+    as_figures_free(&figures);
 }
 
 static void cycles_are_whole_where_they_may_be(void **state)

@@ -29,9 +29,9 @@ static const uint8_t last_form[] = {0x0f, 0xaf}; /* imul */
 static volatile int stop;
 static bool someone_dies, someone_stops;
 
-static void a_cycle_each(const uint8_t *bytes, size_t n, struct assay_cycles *out)
+static void a_cycle_each(const uint8_t *bytes, size_t n, struct as_cycles *out)
 {
-    *out = (struct assay_cycles){.status = ASSAY_METER_OK, .cycles = 8};
+    *out = (struct as_cycles){.status = AS_METER_OK, .cycles = 8};
     if (someone_dies && memmem(bytes, n, last_form, sizeof last_form))
         raise(SIGKILL);
     if (someone_stops)
@@ -39,9 +39,9 @@ static void a_cycle_each(const uint8_t *bytes, size_t n, struct assay_cycles *ou
 }
 
 /* Measures the forms by so many processes; returns the lines. */
-static char *lines_by(size_t workers, int *rc, struct as_table_work *w, struct assay_error *err)
+static char *lines_by(size_t workers, int *rc, struct as_table_work *w, struct as_error *err)
 {
-    static const struct assay_instruction_options options = {
+    static const struct as_instruction_options options = {
         .code_n = 1, .progress_fd = -1, .stop = &stop};
     static const int cpu[] = {0};
     static char text[8192];
@@ -86,7 +86,7 @@ static unsigned lines_in(const char *text)
 static void each_form_has_one_line(void **state)
 {
     struct as_table_work w;
-    struct assay_error err;
+    struct as_error err;
     int rc;
 
     (void)state;
@@ -104,14 +104,14 @@ static void each_form_has_one_line(void **state)
 static void who_dies_is_said_and_loses_one_form(void **state)
 {
     struct as_table_work w;
-    struct assay_error err = {0};
+    struct as_error err = {0};
     int rc;
 
     (void)state;
     someone_dies = true;
     const char *text = lines_by(2, &rc, &w, &err);
     someone_dies = false;
-    assert_int_equal(rc, ASSAY_ERR_IO);
+    assert_int_equal(rc, AS_ERR_IO);
     assert_non_null(strstr(err.text, "was ended"));
     assert_int_equal(lines_in(text), FORMS - 1);
     assert_true(text[strlen(text) - 1] == '\n'); /* whole lines alone */
@@ -120,7 +120,7 @@ static void who_dies_is_said_and_loses_one_form(void **state)
 static void a_wish_to_stop_is_no_error(void **state)
 {
     struct as_table_work w;
-    struct assay_error err;
+    struct as_error err;
     int rc;
 
     (void)state;

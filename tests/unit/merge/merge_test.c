@@ -54,18 +54,18 @@ static void write_file(const struct place *place, const char *name, const char *
 /* The fixture with sums, a stream and a kept module. */
 static void make_plain(const struct place *place, const char *name)
 {
-    struct assay_experiment *e;
+    struct as_experiment *e;
     struct fixture f;
     char path[200], run[300];
     path_of(place, name, path, sizeof path);
-    fine(assay_experiment_create(path, 0, &e, err));
+    fine(as_experiment_create(path, 0, &e, err));
     fine(fixture_fill(e, &f, err));
-    const struct assay_row_run_file file = {
+    const struct as_row_run_file file = {
         .run_id = f.run, .path = "run-001/main.samples", .kind = "samples"};
-    fine(assay_experiment_add_run_file(e, &file, NULL, err));
-    fine(assay_experiment_run_directory(e, f.run, run, sizeof run, err));
-    fine(assay_experiment_summarise(e, f.run, err));
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_add_run_file(e, &file, NULL, err));
+    fine(as_experiment_run_directory(e, f.run, run, sizeof run, err));
+    fine(as_experiment_summarise(e, f.run, err));
+    fine(as_experiment_close(&e, err));
     write_file(place, name, "main.samples", "samples");
     write_file(place, name, "0-libm.so", name);
     edit(place, name, "UPDATE module SET kept_path = 'run-001/0-libm.so' WHERE name = 'libc.so.6'");
@@ -84,12 +84,12 @@ static void make_rank(const struct place *place, const char *name, int rank, int
          rank, begin_s, rank);
 }
 
-static int merge(const struct place *place, const struct assay_merge_request *asked,
-                 const char *const *name, size_t n, struct assay_merge_result *result,
-                 struct assay_error *why)
+static int merge(const struct place *place, const struct as_merge_request *asked,
+                 const char *const *name, size_t n, struct as_merge_result *result,
+                 struct as_error *why)
 {
-    struct assay_merge_request request = *asked;
-    struct assay_experiment *to;
+    struct as_merge_request request = *asked;
+    struct as_experiment *to;
     char path[8][200], out[200];
     const char *all[8];
     assert_true(n <= 8);
@@ -100,22 +100,22 @@ static int merge(const struct place *place, const struct assay_merge_request *as
     request.path = all;
     request.n = n;
     path_of(place, "out", out, sizeof out);
-    fine(assay_experiment_create(out, ASSAY_EXPERIMENT_FORCE, &to, err));
-    const int rc = assay_merge(to, &request, result, why);
-    assay_experiment_close(&to, NULL);
+    fine(as_experiment_create(out, AS_EXPERIMENT_FORCE, &to, err));
+    const int rc = as_merge_experiments(to, &request, result, why);
+    as_experiment_close(&to, NULL);
     return rc;
 }
 
-static struct assay_experiment *read_out(const struct place *place)
+static struct as_experiment *read_out(const struct place *place)
 {
-    struct assay_experiment *e;
+    struct as_experiment *e;
     char path[200];
     path_of(place, "out", path, sizeof path);
-    fine(assay_experiment_read(path, &e, err));
+    fine(as_experiment_read(path, &e, err));
     return e;
 }
 
-static const struct assay_merge_request plain;
+static const struct as_merge_request plain;
 
 /* ---- Sums ---------------------------------------------------------------------------------- */
 
@@ -123,7 +123,7 @@ static void test_sums(void **state)
 {
     const struct place *place = *state;
     static const char *const name[] = {"c", "a", "b"};
-    struct assay_merge_result result;
+    struct as_merge_result result;
     make_rank(place, "a", 0, 0);
     make_rank(place, "b", 1, 1);
     make_rank(place, "c", 3, 2);
@@ -131,7 +131,7 @@ static void test_sums(void **state)
     assert_int_equal(result.rank_n, 3);
     assert_int_equal(result.host_n, 1);
     assert_int_equal(result.left_n, 0);
-    struct assay_experiment *e = read_out(place);
+    struct as_experiment *e = read_out(place);
     expect_row(e,
                "SELECT run_id, kind, command, launcher, wall_s, exit_code, state, rank_n,"
                " process_n, sample_n, lost_sample_n, host, overhead_s, rate_hz FROM v_runs",
@@ -157,7 +157,7 @@ static void test_sums(void **state)
     expect_row(e, "SELECT n, text FROM v_flags WHERE name = 'missing_ranks'",
                "1 the job had 4 ranks: rank 2 is missing and not in any sum");
     assert_int_equal(integer_of(e, "SELECT count(*) FROM v_flags WHERE name = 'ranks_differ'"), 0);
-    assay_experiment_close(&e, NULL);
+    as_experiment_close(&e, NULL);
 }
 
 /* Memory is the maximum over processes. All else is the sum, if it is known of each. */
@@ -165,7 +165,7 @@ static void test_usage(void **state)
 {
     const struct place *place = *state;
     static const char *const name[] = {"a", "b"};
-    struct assay_merge_result result;
+    struct as_merge_result result;
     make_rank(place, "a", 0, 0);
     make_rank(place, "b", 1, 0);
     edit(place, "a",
@@ -175,12 +175,12 @@ static void test_usage(void **state)
          "UPDATE run SET resident_max_b = 5000, fault_major_n = 0, fault_minor_n = 22,"
          " switch_voluntary_n = 33");
     fine(merge(place, &plain, name, 2, &result, err));
-    struct assay_experiment *e = read_out(place);
+    struct as_experiment *e = read_out(place);
     expect_row(e,
                "SELECT resident_max_b, fault_major_n, fault_minor_n, switch_voluntary_n,"
                " switch_involuntary_n IS NULL FROM v_runs",
                "7000 1 42 333 1");
-    assay_experiment_close(&e, NULL);
+    as_experiment_close(&e, NULL);
 }
 
 /* Facts about a loop are merged, conclusions of the inputs are not. */
@@ -188,7 +188,7 @@ static void test_facts(void **state)
 {
     const struct place *place = *state;
     static const char *const name[] = {"a", "b"};
-    struct assay_merge_result result;
+    struct as_merge_result result;
     make_rank(place, "a", 0, 0);
     make_rank(place, "b", 1, 0);
     for (int i = 0; i < 2; i++)
@@ -203,7 +203,7 @@ static void test_facts(void **state)
             " WHERE name = 'page_faults'",
             7 + i, 7 + i, 7 + i, 3 + i, 3 + i, 3 + i);
     fine(merge(place, &plain, name, 2, &result, err));
-    struct assay_experiment *e = read_out(place);
+    struct as_experiment *e = read_out(place);
     expect_row(
         e,
         "SELECT group_concat(object_kind || '=' || CAST(value AS INTEGER), ' ') FROM (SELECT *"
@@ -211,14 +211,14 @@ static void test_facts(void **state)
         "run=15 thread=3 thread=4");
     assert_int_equal(integer_of(e, "SELECT count(*) FROM finding"), 0);
     assert_int_equal(integer_of(e, "SELECT count(*) FROM v_values WHERE object_kind = 'loop'"), 1);
-    assay_experiment_close(&e, NULL);
+    as_experiment_close(&e, NULL);
 }
 
 static void test_hosts_and_differences(void **state)
 {
     const struct place *place = *state;
     static const char *const name[] = {"a", "b", "c"};
-    struct assay_merge_result result;
+    struct as_merge_result result;
     make_rank(place, "a", 0, 0);
     make_rank(place, "b", 1, 0);
     make_rank(place, "c", 2, 0);
@@ -229,7 +229,7 @@ static void test_hosts_and_differences(void **state)
     edit(place, "b", "UPDATE run SET event = 'timer', state = 'interrupted'");
     fine(merge(place, &plain, name, 3, &result, err));
     assert_int_equal(result.host_n, 2);
-    struct assay_experiment *e = read_out(place);
+    struct as_experiment *e = read_out(place);
     expect_row(e, "SELECT exit_code, exit_signal, state, event FROM v_runs",
                "- 11 interrupted cpu-clock");
     expect_row(e, "SELECT host FROM v_processes WHERE rank = 2", "node2");
@@ -243,7 +243,7 @@ static void test_hosts_and_differences(void **state)
                "what was sampled by is not the same in all ranks: 'cpu-clock' in ranks 0, 2, "
                "'timer' in rank 1 | OMP_NUM_THREADS is not the same in all ranks: '2' in ranks "
                "0-1, '8' in rank 2");
-    assay_experiment_close(&e, NULL);
+    as_experiment_close(&e, NULL);
 }
 
 /* A flag of all inputs is merged into one. A flag of some has their ranks. Many numbers of one kind
@@ -252,7 +252,7 @@ static void test_flags(void **state)
 {
     const struct place *place = *state;
     static const char *const name[] = {"a", "b", "c"};
-    struct assay_merge_result result;
+    struct as_merge_result result;
     make_rank(place, "a", 0, 0);
     make_rank(place, "b", 1, 0);
     make_rank(place, "c", 2, 0);
@@ -273,7 +273,7 @@ static void test_flags(void **state)
          "INSERT INTO flag (run_id, object_kind, object_id, name, n, text)"
          " VALUES (1, 'run', 1, 'truncated', 5, 'cut off')");
     fine(merge(place, &plain, name, 3, &result, err));
-    struct assay_experiment *e = read_out(place);
+    struct as_experiment *e = read_out(place);
     expect_row(e, "SELECT n, text FROM v_flags WHERE name = 'event_fallback'", "3 no cycles");
     expect_row(e, "SELECT object_kind, n, text FROM v_flags WHERE name = 'no_symbols'",
                "module 12 libmpi");
@@ -288,7 +288,7 @@ static void test_flags(void **state)
     expect_row(
         e, "SELECT count(*), sum(n), min(text), max(text) FROM v_flags WHERE name = 'throttled'",
         "8 12 rank 0: times 0 the same with other numbers in ranks 1-2");
-    assay_experiment_close(&e, NULL);
+    as_experiment_close(&e, NULL);
 }
 
 /* ---- Files --------------------------------------------------------------------------------- */
@@ -324,7 +324,7 @@ static void test_files(void **state)
 {
     const struct place *place = *state;
     static const char *const name[] = {"a", "b"};
-    struct assay_merge_result result;
+    struct as_merge_result result;
     char path[300];
     make_rank(place, "a", 0, 0);
     make_rank(place, "b", 1, 0);
@@ -341,7 +341,7 @@ static void test_files(void **state)
          "INSERT INTO module (path, name, kind) VALUES ('[generated code of process 7]',"
          " '[generated code of process 7]', 'jit')");
     fine(merge(place, &plain, name, 2, &result, err));
-    struct assay_experiment *e = read_out(place);
+    struct as_experiment *e = read_out(place);
     expect_row(e, "SELECT group_concat(path, ' ') FROM (SELECT path FROM run_file ORDER BY path)",
                "run-001/0001-main.samples run-001/0002-main.samples");
     expect_row(e, "SELECT kept_path FROM module WHERE name = 'libc.so.6'",
@@ -357,17 +357,17 @@ static void test_files(void **state)
     expect_row(e,
                "SELECT group_concat(path, ' ') FROM (SELECT path FROM module WHERE kind = 'jit')",
                "[generated code of process 7, rank 0] [generated code of process 7, rank 1]");
-    assay_experiment_close(&e, NULL);
+    as_experiment_close(&e, NULL);
 }
 
 /* ---- Refusals ------------------------------------------------------------------------------ */
 
 /* Merging must be refused with just this sentence; DIR in it is the place. */
-static void refuses(const struct place *place, const struct assay_merge_request *request,
+static void refuses(const struct place *place, const struct as_merge_request *request,
                     const char *const *name, size_t n, int code, const char *want)
 {
-    struct assay_merge_result result;
-    struct assay_error err = {0};
+    struct as_merge_result result;
+    struct as_error err = {0};
     char text[2000] = "";
     assert_int_equal(merge(place, request, name, n, &result, &err), code);
     for (const char *at = want; *at;) {
@@ -386,12 +386,12 @@ static void test_doubled(void **state)
                              *const itself[] = {"a", "out"};
     make_rank(place, "a", 2, 0);
     make_rank(place, "b", 2, 1);
-    refuses(place, &plain, name, 2, ASSAY_ERR_USAGE,
+    refuses(place, &plain, name, 2, AS_ERR_USAGE,
             "DIR/b.assay: holds rank 2, which DIR/a.assay has too; use one experiment for each "
             "rank");
-    refuses(place, &plain, twice, 2, ASSAY_ERR_USAGE,
+    refuses(place, &plain, twice, 2, AS_ERR_USAGE,
             "DIR/a.assay: is the same experiment as DIR/a.assay; use each once");
-    refuses(place, &plain, itself, 2, ASSAY_ERR_USAGE,
+    refuses(place, &plain, itself, 2, AS_ERR_USAGE,
             "DIR/out.assay: is the result too; set another --output");
 }
 
@@ -399,14 +399,14 @@ static void test_jobs(void **state)
 {
     const struct place *place = *state;
     static const char *const name[] = {"a", "b", "c"};
-    struct assay_merge_result result;
-    const struct assay_merge_request accept = {.accept = ASSAY_MERGE_JOBS};
+    struct as_merge_result result;
+    const struct as_merge_request accept = {.accept = AS_MERGE_JOBS};
     for (int i = 0; i < 3; i++) {
         make_rank(place, name[i], i, 0);
         edit(place, name[i], "INSERT INTO run_environment VALUES (1, 'SLURM_JOB_ID', '%d')",
              17 + (i == 1));
     }
-    refuses(place, &plain, name, 3, ASSAY_ERR_USAGE,
+    refuses(place, &plain, name, 3, AS_ERR_USAGE,
             "SLURM_JOB_ID: is another in rank 1 than in ranks 0, 2 (18 and 17); merge the ranks of "
             "one job, or those of several with --accept jobs");
     fine(merge(place, &accept, name, 3, &result, err));
@@ -416,26 +416,26 @@ static void test_binaries(void **state)
 {
     const struct place *place = *state;
     static const char *const name[] = {"a", "b", "c", "d"};
-    struct assay_merge_result result;
-    const struct assay_merge_request accept = {.accept = ASSAY_MERGE_BINARIES};
+    struct as_merge_result result;
+    const struct as_merge_request accept = {.accept = AS_MERGE_BINARIES};
     for (int i = 0; i < 4; i++)
         make_rank(place, name[i], i, 0);
     edit(place, "c", "UPDATE module SET build_id = 'fedcba98' WHERE name = 'solver'");
     edit(place, "d", "UPDATE module SET build_id = 'fedcba98' WHERE name = 'solver'");
-    refuses(place, &plain, name, 4, ASSAY_ERR_USAGE,
+    refuses(place, &plain, name, 4, AS_ERR_USAGE,
             "/opt/solver: is another file in ranks 2-3 than in ranks 0-1 (build-id fedcba98 and "
             "build-id 0123456789abcdef); run the same file in all ranks, or accept both with "
             "--accept binaries");
     fine(merge(place, &accept, name, 4, &result, err));
-    struct assay_experiment *e = read_out(place);
+    struct as_experiment *e = read_out(place);
     assert_int_equal(integer_of(e, "SELECT count(*) FROM module WHERE path = '/opt/solver'"), 2);
     expect_row(e, "SELECT count(*), sum(exclusive_sample_n) FROM v_functions WHERE name = 'solve'",
                "2 420");
-    assay_experiment_close(&e, NULL);
+    as_experiment_close(&e, NULL);
     /* Without build-ids by size. */
     edit(place, "a", "UPDATE module SET size_b = 10 WHERE path = '/usr/lib/libc.so.6'");
     edit(place, "b", "UPDATE module SET size_b = 11 WHERE path = '/usr/lib/libc.so.6'");
-    refuses(place, &plain, name, 2, ASSAY_ERR_USAGE,
+    refuses(place, &plain, name, 2, AS_ERR_USAGE,
             "/usr/lib/libc.so.6: is another file in rank 1 than in rank 0 (11 bytes and 10 bytes); "
             "run the same file in all ranks, or accept both with --accept binaries");
 }
@@ -444,36 +444,36 @@ static void test_times(void **state)
 {
     const struct place *place = *state;
     static const char *const name[] = {"a", "b", "c"};
-    struct assay_merge_result result;
-    const struct assay_merge_request accept = {.accept = ASSAY_MERGE_TIMES};
+    struct as_merge_result result;
+    const struct as_merge_request accept = {.accept = AS_MERGE_TIMES};
     make_rank(place, "a", 0, 0);
     make_rank(place, "b", 1, 3600);
     make_rank(place, "c", 2, 9); /* within 10 s of the end of the first */
     refuses(
-        place, &plain, name, 3, ASSAY_ERR_USAGE,
+        place, &plain, name, 3, AS_ERR_USAGE,
         "DIR/b.assay: began 3590 s after DIR/c.assay had ended, so they are not of one run; use "
         "--accept times to merge them anyway");
     fine(merge(place, &accept, name, 3, &result, err));
-    struct assay_experiment *e = read_out(place);
+    struct as_experiment *e = read_out(place);
     expect_row(e, "SELECT wall_s FROM v_runs", "3601.25");
-    assay_experiment_close(&e, NULL);
+    as_experiment_close(&e, NULL);
 }
 
 static void test_states(void **state)
 {
     const struct place *place = *state;
     static const char *const name[] = {"a", "b"};
-    const struct assay_merge_request third = {.run_id = 3};
+    const struct as_merge_request third = {.run_id = 3};
     make_rank(place, "a", 0, 0);
     make_rank(place, "b", 1, 0);
-    refuses(place, &third, name, 2, ASSAY_ERR_NOT_FOUND,
+    refuses(place, &third, name, 2, AS_ERR_NOT_FOUND,
             "DIR/a.assay: has no run 3; 'assay show DIR/a.assay --view runs' lists them");
     edit(place, "b", "DELETE FROM object_time");
-    refuses(place, &plain, name, 2, ASSAY_ERR_USAGE,
+    refuses(place, &plain, name, 2, AS_ERR_USAGE,
             "DIR/b.assay: run 1 is not attributed: assay was stopped before; run "
             "'assay attribute DIR/b.assay'");
     edit(place, "b", "PRAGMA foreign_keys = ON; DELETE FROM run");
-    refuses(place, &plain, name, 2, ASSAY_ERR_NOT_FOUND, "DIR/b.assay: has no run; remove it");
+    refuses(place, &plain, name, 2, AS_ERR_NOT_FOUND, "DIR/b.assay: has no run; remove it");
 }
 
 /* The last run of several, or the one that is asked for. */
@@ -481,25 +481,25 @@ static void test_runs(void **state)
 {
     const struct place *place = *state;
     static const char *const name[] = {"a", "b"};
-    const struct assay_merge_request first = {.run_id = 1};
-    struct assay_merge_result result;
-    struct assay_experiment *e;
+    const struct as_merge_request first = {.run_id = 1};
+    struct as_merge_result result;
+    struct as_experiment *e;
     struct fixture f;
     char path[200];
     make_rank(place, "a", 0, 0);
     make_rank(place, "b", 1, 0);
     path_of(place, "b", path, sizeof path);
-    fine(assay_experiment_open(path, &e, err));
+    fine(as_experiment_open(path, &e, err));
     fine(fixture_fill(e, &f, err));
-    fine(assay_experiment_summarise(e, f.run, err));
-    assay_experiment_close(&e, NULL);
+    fine(as_experiment_summarise(e, f.run, err));
+    as_experiment_close(&e, NULL);
     fine(merge(place, &first, name, 2, &result, err));
     assert_int_equal(result.left_n, 1);
     e = read_out(place);
     expect_row(e, "SELECT sample_n, process_n, rank_n FROM v_runs", "400 4 2");
-    assay_experiment_close(&e, NULL);
+    as_experiment_close(&e, NULL);
     /* Run 2 has ranks 0 and 1 of its own. */
-    refuses(place, &plain, name, 2, ASSAY_ERR_USAGE,
+    refuses(place, &plain, name, 2, AS_ERR_USAGE,
             "DIR/b.assay: holds rank 0, which DIR/a.assay has too; use one experiment for each "
             "rank");
 }
@@ -536,9 +536,9 @@ static void test_many(void **state)
     const struct place *place = *state;
     static char path[INPUTS][120];
     static const char *all[INPUTS];
-    const struct assay_merge_request request = {.path = all, .n = INPUTS};
-    struct assay_merge_result result;
-    struct assay_experiment *to;
+    const struct as_merge_request request = {.path = all, .n = INPUTS};
+    struct as_merge_result result;
+    struct as_experiment *to;
     struct rlimit was, few;
     char out[200], sums[64];
     make_rank(place, "a", 0, 0);
@@ -555,17 +555,17 @@ static void test_many(void **state)
     }
     edit(place, "m7", "UPDATE run SET command = './other'");
     path_of(place, "out", out, sizeof out);
-    fine(assay_experiment_create(out, 0, &to, err));
+    fine(as_experiment_create(out, 0, &to, err));
     getrlimit(RLIMIT_NOFILE, &was);
     few = was;
     few.rlim_cur = 40;
     setrlimit(RLIMIT_NOFILE, &few);
-    fine(assay_merge(to, &request, &result, err));
+    fine(as_merge_experiments(to, &request, &result, err));
     setrlimit(RLIMIT_NOFILE, &was);
     snprintf(sums, sizeof sums, "%d 1 %d %d", 2 * INPUTS, SAMPLES * INPUTS, 3 * INPUTS);
     expect_row(to, "SELECT process_n, rank_n, sample_n, lost_sample_n FROM v_runs", sums);
     assert_int_equal(integer_of(to, "SELECT count(*) FROM callpath"), 8);
-    assay_experiment_close(&to, NULL);
+    as_experiment_close(&to, NULL);
 }
 
 static int calls_left;
@@ -578,29 +578,29 @@ static bool stopped(void)
 static void test_stopped(void **state)
 {
     const struct place *place = *state;
-    struct assay_merge_result result;
+    struct as_merge_result result;
     char path[2][200], out[200];
     const char *all[2] = {path[0], path[1]};
-    const struct assay_merge_request request = {.path = all, .n = 2};
+    const struct as_merge_request request = {.path = all, .n = 2};
     make_rank(place, "a", 0, 0);
     make_rank(place, "b", 1, 0);
     path_of(place, "a", path[0], sizeof path[0]);
     path_of(place, "b", path[1], sizeof path[1]);
     path_of(place, "out", out, sizeof out);
     for (int most = 0;; most += 40) {
-        struct assay_experiment *to;
-        struct assay_error why = {0};
-        fine(assay_experiment_create(out, ASSAY_EXPERIMENT_FORCE, &to, err));
+        struct as_experiment *to;
+        struct as_error why = {0};
+        fine(as_experiment_create(out, AS_EXPERIMENT_FORCE, &to, err));
         calls_left = most;
-        assay_experiment_stop_when(to, stopped);
-        const int rc = assay_merge(to, &request, &result, &why);
-        assay_experiment_discard(&to);
+        as_experiment_stop_when(to, stopped);
+        const int rc = as_merge_experiments(to, &request, &result, &why);
+        as_experiment_discard(&to);
         assert_int_not_equal(access(out, F_OK), 0);
         if (rc == 0) {
             assert_true(most > 100);
             break;
         }
-        assert_int_equal(rc, ASSAY_ERR_LIMIT);
+        assert_int_equal(rc, AS_ERR_LIMIT);
         assert_true(has(why.text, "out.assay: stopped before it was complete"));
     }
 }

@@ -32,11 +32,11 @@ static const char good[] = "# a comment\n"
                            "call \"lib.so\" \"seen\"\n"
                            "end";
 
-static struct assay_probes *parse(const char *text)
+static struct as_probes *parse(const char *text)
 {
-    struct assay_probes *probes;
-    struct assay_error err = {0};
-    const int rc = assay_probes_parse(text, strlen(text), "p", &probes, &err);
+    struct as_probes *probes;
+    struct as_error err = {0};
+    const int rc = as_probes_parse(text, strlen(text), "p", &probes, &err);
     if (rc < 0)
         print_message("%s\n", err.text);
     assert_int_equal(rc, 0);
@@ -45,32 +45,31 @@ static struct assay_probes *parse(const char *text)
 
 static void test_understood(void **state)
 {
-    struct assay_probes *probes = parse(good);
-    struct assay_probe_facts facts;
+    struct as_probes *probes = parse(good);
+    struct as_probe_facts facts;
     (void)state;
-    assert_int_equal(assay_probes_count(probes), 2);
-    assay_probes_get(probes, 0, &facts);
+    assert_int_equal(as_probes_count(probes), 2);
+    as_probes_get(probes, 0, &facts);
     assert_string_equal(facts.name, "hot.1");
-    assert_int_equal(facts.event, ASSAY_PROBE_LOOP);
-    assert_int_equal(facts.actions, ASSAY_PROBE_COUNT | ASSAY_PROBE_TIME);
+    assert_int_equal(facts.event, AS_PROBE_LOOP);
+    assert_int_equal(facts.actions, AS_PROBE_COUNT | AS_PROBE_TIME);
     assert_int_equal(facts.line, 2);
     assert_true(facts.asks_share);
     const struct as_mil_probe *probe = &probes->probe.at[0];
     assert_int_equal(probe->filter.n, 5);
     assert_true(probe->filter.at[0].is_pattern);
     assert_true(as_view_equal(probe->filter.at[0].text.at[1], as_view_of("dax#py")));
-    assert_int_equal(probe->filter.at[1].levels,
-                     1u << ASSAY_LEVEL_INNERMOST | 1u << ASSAY_LEVEL_SINGLE);
+    assert_int_equal(probe->filter.at[1].levels, 1u << AS_LEVEL_INNERMOST | 1u << AS_LEVEL_SINGLE);
     assert_true(probe->filter.at[2].negated);
     assert_float_equal(probe->filter.at[2].high, 0.025, 1e-12);
     assert_float_equal(probe->filter.at[3].low, 2, 0);
     assert_float_equal(probe->filter.at[3].high, 4, 0);
     probe = &probes->probe.at[1];
-    assert_int_equal(probe->event, ASSAY_PROBE_CALL_BEFORE);
-    assert_int_equal(probe->actions, ASSAY_PROBE_RECORD | ASSAY_PROBE_CALL);
+    assert_int_equal(probe->event, AS_PROBE_CALL_BEFORE);
+    assert_int_equal(probe->actions, AS_PROBE_RECORD | AS_PROBE_CALL);
     assert_int_equal(probe->filter.at[2].address, 0x1a2b);
     assert_true(probe->filter.at[1].low == 10 && probe->filter.at[1].high > 1e300);
-    assay_probes_free(&probes);
+    as_probes_free(&probes);
 }
 
 /* Recorded values, in the form that the plan needs. */
@@ -80,17 +79,17 @@ static void test_values(void **state)
                                "register xmm12, record memory \" [ rbp + r9 * 8 - 0x10 ] \", "
                                "record float memory \"[r15]\", call \"./b.so\" \"f\", call "
                                "\"c.so\" \"g\"\nend\n";
-    struct assay_probes *probes = parse(text);
-    struct assay_probe_facts facts;
+    struct as_probes *probes = parse(text);
+    struct as_probe_facts facts;
     (void)state;
-    assay_probes_get(probes, 0, &facts);
+    as_probes_get(probes, 0, &facts);
     assert_int_equal(facts.records, 4);
     assert_int_equal(facts.calls, 2);
     const struct as_probe_record *it = probes->probe.at[0].record.at;
     assert_int_equal(it[0].of, AS_PROBE_VALUE_ARGUMENT);
     assert_int_equal(it[0].argument, 3);
     assert_int_equal(it[0].type, AS_PATCH_INT);
-    assert_string_equal(assay_probes_record_text(probes, 0, 0), "int argument 3");
+    assert_string_equal(as_probes_record_text(probes, 0, 0), "int argument 3");
     assert_int_equal(it[1].of, AS_PROBE_VALUE_VECTOR);
     assert_int_equal(it[1].reg, 12);
     assert_int_equal(it[2].of, AS_PROBE_VALUE_MEMORY);
@@ -103,7 +102,7 @@ static void test_values(void **state)
     assert_int_equal(it[3].type, AS_PATCH_FLOAT);
     assert_string_equal(probes->probe.at[0].call.at[1].library, "c.so");
     assert_string_equal(probes->probe.at[0].call.at[1].function, "g");
-    assay_probes_free(&probes);
+    as_probes_free(&probes);
 }
 
 /* Buckets by powers of two meet each other, and zero has its own. */
@@ -111,17 +110,17 @@ static void test_buckets(void **state)
 {
     double low, high, next_low, next_high;
     (void)state;
-    assay_probe_bucket(64, false, &low, &high);
+    as_probe_bucket(64, false, &low, &high);
     assert_true(low == 0 && high == 0);
-    assay_probe_bucket(65, false, &low, &high);
+    as_probe_bucket(65, false, &low, &high);
     assert_true(low == 1 && high == 2);
-    assay_probe_bucket(63, false, &low, &high);
+    as_probe_bucket(63, false, &low, &high);
     assert_true(low == -2 && high == -1);
-    assay_probe_bucket(65 + 31, true, &low, &high);
+    as_probe_bucket(65 + 31, true, &low, &high);
     assert_true(low == 1 && high == 2);
-    for (unsigned i = 0; i + 1 < ASSAY_PROBE_BUCKETS; i++) {
-        assay_probe_bucket(i, false, &low, &high);
-        assay_probe_bucket(i + 1, false, &next_low, &next_high);
+    for (unsigned i = 0; i + 1 < AS_PROBE_RESULT_BUCKETS; i++) {
+        as_probe_bucket(i, false, &low, &high);
+        as_probe_bucket(i + 1, false, &next_low, &next_high);
         assert_true(i + 1 == 64 || i == 64 || high == next_low);
     }
 }
@@ -129,15 +128,15 @@ static void test_buckets(void **state)
 static void test_events(void **state)
 {
     (void)state;
-    for (unsigned e = 0; e < ASSAY_PROBE_EVENTS; e++) {
+    for (unsigned e = 0; e < AS_PROBE_EVENTS; e++) {
         char text[128];
-        struct assay_probe_facts facts;
+        struct as_probe_facts facts;
         snprintf(text, sizeof text, "probe p\nat %s\ndo count\nend\n",
-                 assay_probe_event_words((enum assay_probe_event)e));
-        struct assay_probes *probes = parse(text);
-        assay_probes_get(probes, 0, &facts);
+                 as_probe_event_words((enum as_probe_event)e));
+        struct as_probes *probes = parse(text);
+        as_probes_get(probes, 0, &facts);
         assert_int_equal(facts.event, e);
-        assay_probes_free(&probes);
+        as_probes_free(&probes);
     }
 }
 
@@ -197,11 +196,10 @@ static void test_mistakes(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        struct assay_probes *probes;
-        struct assay_error err = {0};
-        assert_int_equal(
-            assay_probes_parse(wrong[i].text, strlen(wrong[i].text), "p", &probes, &err),
-            ASSAY_ERR_USAGE);
+        struct as_probes *probes;
+        struct as_error err = {0};
+        assert_int_equal(as_probes_parse(wrong[i].text, strlen(wrong[i].text), "p", &probes, &err),
+                         AS_ERR_USAGE);
         assert_null(probes);
         if (strncmp(err.text, wrong[i].sentence, strlen(wrong[i].sentence)) != 0)
             fail_msg("want: %s\ngot:  %s", wrong[i].sentence, err.text);
@@ -213,13 +211,13 @@ static void test_no_memory(void **state)
     int rc = -1;
     (void)state;
     for (long n = 0; rc < 0; n++) {
-        struct assay_probes *probes = NULL;
-        struct assay_error err = {0};
+        struct as_probes *probes = NULL;
+        struct as_error err = {0};
         as_alloc_fail_after(n);
-        rc = assay_probes_parse(good, sizeof good - 1, "p", &probes, &err);
+        rc = as_probes_parse(good, sizeof good - 1, "p", &probes, &err);
         as_alloc_fail_after(-1);
-        assert_true(rc == 0 || (rc == ASSAY_ERR_NOMEM && err.text[0] && !probes));
-        assay_probes_free(&probes);
+        assert_true(rc == 0 || (rc == AS_ERR_NOMEM && err.text[0] && !probes));
+        as_probes_free(&probes);
     }
 }
 

@@ -17,28 +17,28 @@
 #include "program.h"
 
 /* Opens and walks everything; the code of opening. */
-static int walk(const uint8_t *bytes, size_t n, struct assay_error *err)
+static int walk(const uint8_t *bytes, size_t n, struct as_error *err)
 {
     /* An exact heap copy, so that the sanitizer sees one byte too far. */
     uint8_t *copy = malloc(n ? n : 1);
     assert_non_null(copy);
     memcpy(copy, bytes, n);
-    struct assay_object *object;
-    *err = (struct assay_error){0};
-    int rc = assay_object_open_memory(copy, n, "damaged", NULL, &object, err);
+    struct as_object *object;
+    *err = (struct as_error){0};
+    int rc = as_object_open_memory(copy, n, "damaged", NULL, &object, err);
     if (rc == 0) {
-        const struct assay_function *f;
+        const struct as_function *f;
         size_t f_n;
         uint64_t sum = 0;
-        assert_int_equal(assay_object_functions(object, true, &f, &f_n, err), 0);
+        assert_int_equal(as_object_functions(object, true, &f, &f_n, err), 0);
         for (size_t i = 0; i < f_n; i++) {
             uint64_t size_b;
             assert_true(f[i].end >= f[i].start);
-            const uint8_t *p = assay_object_bytes(object, f[i].start, &size_b);
+            const uint8_t *p = as_object_bytes(object, f[i].start, &size_b);
             sum += strlen(f[i].name) + (p ? p[size_b - 1] : 0u);
         }
-        const struct assay_symbol *s;
-        size_t s_n = assay_object_symbols(object, &s);
+        const struct as_symbol *s;
+        size_t s_n = as_object_symbols(object, &s);
         for (size_t i = 0; i < s_n; i++)
             sum += strlen(s[i].name);
         assert_true(sum != 1); /* all was really read */
@@ -47,7 +47,7 @@ static int walk(const uint8_t *bytes, size_t n, struct assay_error *err)
         assert_int_equal(strncmp(err->text, "damaged: ", 9), 0);
         assert_null(object);
     }
-    assay_object_close(&object);
+    as_object_close(&object);
     free(copy);
     return rc;
 }
@@ -59,14 +59,14 @@ static void test_every_length(void **state)
     (void)state;
     for (size_t t = 0; t < 2; t++) {
         size_t n;
-        struct assay_error err;
+        struct as_error err;
         uint8_t *bytes = program_read(program_path(targets[t]), &n);
         assert_int_equal(walk(bytes, n, &err), 0);
         for (size_t cut = 0; cut < n; cut += cut < 4096 ? 1 : 61) {
             int rc = walk(bytes, cut, &err);
-            assert_int_equal(rc, cut < 4 ? ASSAY_ERR_NOT_ELF : ASSAY_ERR_TRUNCATED);
+            assert_int_equal(rc, cut < 4 ? AS_ERR_NOT_ELF : AS_ERR_TRUNCATED);
         }
-        assert_int_equal(walk(bytes, n - 1, &err), ASSAY_ERR_TRUNCATED);
+        assert_int_equal(walk(bytes, n - 1, &err), AS_ERR_TRUNCATED);
         assert_non_null(strstr(err.text, "its section header table stands at bytes "));
         free(bytes);
     }
@@ -78,7 +78,7 @@ static void test_every_header_byte(void **state)
     static const uint8_t change[] = {0x01, 0x80, 0xff};
     for (size_t t = 0; t < 2; t++) {
         size_t n, refused = 0;
-        struct assay_error err;
+        struct as_error err;
         uint8_t *bytes = program_read(program_path(targets[t]), &n);
         Elf64_Ehdr ehdr;
         memcpy(&ehdr, bytes, sizeof ehdr);
@@ -89,7 +89,7 @@ static void test_every_header_byte(void **state)
                 bytes[i] ^= change[c];
                 int rc = walk(bytes, n, &err);
                 refused += rc < 0;
-                assert_true(rc == 0 || assay_error_exit_status(rc) == 2);
+                assert_true(rc == 0 || as_error_exit_status(rc) == 2);
                 bytes[i] ^= change[c];
             }
         }
@@ -148,19 +148,19 @@ static void type_progbits(Elf64_Shdr *shdr)
 }
 
 static const struct damage damages[] = {
-    {".dynsym", entsize_0, ASSAY_ERR_CORRUPT, "(.dynsym) has "},
-    {".rela.dyn", entsize_0, ASSAY_ERR_CORRUPT, "in entries of 0 where entries of 24 are due"},
-    {".text", align_3, ASSAY_ERR_CORRUPT, "(.text) asks to be aligned to 3"},
-    {".text", size_huge, ASSAY_ERR_CORRUPT, "beyond the end of the file at byte "},
-    {".data", offset_beyond, ASSAY_ERR_TRUNCATED, "(.data) stands at byte 1073741824 with "},
-    {".data", name_beyond, ASSAY_ERR_CORRUPT, "stands at byte 1048576 of a name table of "},
-    {".dynsym", link_beyond, ASSAY_ERR_CORRUPT, "(.dynsym) refers to section 999 of "},
-    {".bss", address_wraps, ASSAY_ERR_CORRUPT, "wraps around the address space"},
-    {".init", larger, ASSAY_ERR_CORRUPT, "its code sections .init and .plt overlap at address"},
-    {".shstrtab", cut_string, ASSAY_ERR_CORRUPT, "does not end in a zero byte"},
-    {".dynstr", cut_string, ASSAY_ERR_CORRUPT, "(.dynstr) does not end in a zero byte"},
-    {".shstrtab", type_progbits, ASSAY_ERR_CORRUPT, "is not a string table"},
-    {".shstrtab", offset_beyond, ASSAY_ERR_CORRUPT, "its section name table stands at byte"},
+    {".dynsym", entsize_0, AS_ERR_CORRUPT, "(.dynsym) has "},
+    {".rela.dyn", entsize_0, AS_ERR_CORRUPT, "in entries of 0 where entries of 24 are due"},
+    {".text", align_3, AS_ERR_CORRUPT, "(.text) asks to be aligned to 3"},
+    {".text", size_huge, AS_ERR_CORRUPT, "beyond the end of the file at byte "},
+    {".data", offset_beyond, AS_ERR_TRUNCATED, "(.data) stands at byte 1073741824 with "},
+    {".data", name_beyond, AS_ERR_CORRUPT, "stands at byte 1048576 of a name table of "},
+    {".dynsym", link_beyond, AS_ERR_CORRUPT, "(.dynsym) refers to section 999 of "},
+    {".bss", address_wraps, AS_ERR_CORRUPT, "wraps around the address space"},
+    {".init", larger, AS_ERR_CORRUPT, "its code sections .init and .plt overlap at address"},
+    {".shstrtab", cut_string, AS_ERR_CORRUPT, "does not end in a zero byte"},
+    {".dynstr", cut_string, AS_ERR_CORRUPT, "(.dynstr) does not end in a zero byte"},
+    {".shstrtab", type_progbits, AS_ERR_CORRUPT, "is not a string table"},
+    {".shstrtab", offset_beyond, AS_ERR_CORRUPT, "its section name table stands at byte"},
 };
 
 static void test_section_damage(void **state)
@@ -184,7 +184,7 @@ static void test_section_damage(void **state)
             Elf64_Shdr changed = shdr;
             damages[d].change(&changed);
             memcpy(at, &changed, sizeof changed);
-            struct assay_error err;
+            struct as_error err;
             int rc = walk(bytes, n, &err);
             memcpy(at, &shdr, sizeof shdr);
             if (rc != damages[d].code || !strstr(err.text, damages[d].part))
@@ -200,7 +200,7 @@ static void test_segment_damage(void **state)
 {
     (void)state;
     size_t n;
-    struct assay_error err;
+    struct as_error err;
     uint8_t *bytes = program_read(program_path("stripped"), &n);
     Elf64_Ehdr ehdr;
     memcpy(&ehdr, bytes, sizeof ehdr);
@@ -213,17 +213,17 @@ static void test_segment_damage(void **state)
         changed = phdr;
         changed.p_filesz = changed.p_memsz = n + 1;
         memcpy(at, &changed, sizeof changed);
-        assert_int_equal(walk(bytes, n, &err), ASSAY_ERR_TRUNCATED);
+        assert_int_equal(walk(bytes, n, &err), AS_ERR_TRUNCATED);
         assert_non_null(strstr(err.text, "but the file ends at byte "));
         changed.p_memsz = UINT64_MAX;
         changed.p_vaddr = 0x1000;
         memcpy(at, &changed, sizeof changed);
-        assert_int_equal(walk(bytes, n, &err), ASSAY_ERR_CORRUPT);
+        assert_int_equal(walk(bytes, n, &err), AS_ERR_CORRUPT);
         assert_non_null(strstr(err.text, "wraps around the address space"));
         changed = phdr;
         changed.p_memsz = phdr.p_filesz - 1;
         memcpy(at, &changed, sizeof changed);
-        assert_int_equal(walk(bytes, n, &err), ASSAY_ERR_CORRUPT);
+        assert_int_equal(walk(bytes, n, &err), AS_ERR_CORRUPT);
         assert_non_null(strstr(err.text, "bytes in the file but only "));
         memcpy(at, &phdr, sizeof phdr);
     }
@@ -235,7 +235,7 @@ static void test_shared_bytes(void **state)
 {
     (void)state;
     size_t n;
-    struct assay_error err;
+    struct as_error err;
     uint8_t *bytes = program_read(program_path("small.o"), &n);
     Elf64_Ehdr ehdr;
     Elf64_Shdr first;
@@ -244,7 +244,7 @@ static void test_shared_bytes(void **state)
     memcpy(&first, at, sizeof first);
     first.sh_size = n - first.sh_offset;
     memcpy(at, &first, sizeof first);
-    assert_int_equal(walk(bytes, n, &err), ASSAY_ERR_CORRUPT);
+    assert_int_equal(walk(bytes, n, &err), AS_ERR_CORRUPT);
     assert_non_null(strstr(err.text, " share bytes at offset "));
     free(bytes);
 }
@@ -255,21 +255,21 @@ static void test_out_of_memory(void **state)
     for (size_t t = 0; t < 2; t++) {
         bool whole = false;
         for (int64_t after = 0; !whole; after++) {
-            struct assay_object *object;
-            struct assay_error err = {0};
-            const struct assay_function *f;
+            struct as_object *object;
+            struct as_error err = {0};
+            const struct as_function *f;
             size_t n;
             assert_true(after < 10000);
             as_alloc_fail_after(after);
-            int rc = assay_object_open(program_path(targets[t]), NULL, &object, &err);
+            int rc = as_object_open(program_path(targets[t]), NULL, &object, &err);
             if (rc == 0) {
-                rc = assay_object_functions(object, true, &f, &n, &err);
+                rc = as_object_functions(object, true, &f, &n, &err);
                 whole = rc == 0;
             }
             as_alloc_fail_after(-1);
-            assert_true(rc == 0 || rc == ASSAY_ERR_NOMEM);
+            assert_true(rc == 0 || rc == AS_ERR_NOMEM);
             assert_true(rc == 0 || strstr(err.text, "out of memory"));
-            assay_object_close(&object);
+            as_object_close(&object);
         }
     }
 }

@@ -137,13 +137,13 @@ bool fixture_has(const char *program)
     return fixture_try("command -v %s", program);
 }
 
-struct assay_object *fixture_open(const char *path, struct assay_debug *debug)
+struct as_object *fixture_open(const char *path, struct as_debug *debug)
 {
-    struct assay_object *object = NULL;
-    struct assay_error err = {0};
+    struct as_object *object = NULL;
+    struct as_error err = {0};
     size_t damaged = 0;
-    if (assay_object_open(path, NULL, &object, &err) < 0 ||
-        assay_object_debug(object, ASSAY_DEBUG_ALL, 2, debug, &damaged, &err) < 0)
+    if (as_object_open(path, NULL, &object, &err) < 0 ||
+        as_object_debug(object, AS_DEBUG_ALL, 2, debug, &damaged, &err) < 0)
         fail_msg("%s", err.text);
     assert_int_equal(damaged, 0);
     return object;
@@ -152,15 +152,15 @@ struct assay_object *fixture_open(const char *path, struct assay_debug *debug)
 const char *fixture_libc(void)
 {
     static const char path[] = "/lib/x86_64-linux-gnu/libc.so.6";
-    struct assay_object *object = NULL;
-    if (access(path, R_OK) != 0 || assay_object_open(path, NULL, &object, NULL) < 0)
+    struct as_object *object = NULL;
+    if (access(path, R_OK) != 0 || as_object_open(path, NULL, &object, NULL) < 0)
         return NULL;
-    bool found = assay_object_info(object)->debug == ASSAY_DEBUG_SEPARATE;
-    assay_object_close(&object);
+    bool found = as_object_info(object)->debug == AS_DEBUG_SEPARATE;
+    as_object_close(&object);
     return found ? path : NULL;
 }
 
-size_t fixture_count(const struct assay_debug *debug, const char *name)
+size_t fixture_count(const struct as_debug *debug, const char *name)
 {
     size_t n = 0;
     for (size_t i = 0; i < debug->inline_n; i++)

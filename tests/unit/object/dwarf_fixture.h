@@ -32,11 +32,11 @@ char *fixture_output(const char *fmt, ...) __attribute__((format(printf, 1, 2)))
 bool fixture_has(const char *program);
 
 /* Opens and loads all of `path`; fails the test on an error. */
-struct assay_object *fixture_open(const char *path, struct assay_debug *debug);
+struct as_object *fixture_open(const char *path, struct as_debug *debug);
 /* File of libc with DWARF by its build-id (libc6-dbg), or NULL. */
 const char *fixture_libc(void);
 
 /* Number of the inlined instances or subprograms called `name`. */
-size_t fixture_count(const struct assay_debug *debug, const char *name);
+size_t fixture_count(const struct as_debug *debug, const char *name);
 
 #endif

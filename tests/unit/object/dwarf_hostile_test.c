@@ -29,7 +29,7 @@ static struct bytes slurp(const char *path)
 }
 
 /* Every index leads somewhere, every string ends, parents come first, rows ascend. */
-static void check_tables(const struct assay_object *object, const struct assay_debug *d)
+static void check_tables(const struct as_object *object, const struct as_debug *d)
 {
     size_t strings = 0;
     for (size_t i = 0; i < d->unit_n; i++) {
@@ -40,35 +40,35 @@ static void check_tables(const struct assay_object *object, const struct assay_d
         strings += strlen(d->file[i]);
     for (size_t i = 0; i < d->line_n; i++) {
         assert_true(i == 0 || d->line[i - 1].address <= d->line[i].address);
-        assert_true(d->line[i].file == ASSAY_NONE || d->line[i].file < d->file_n);
+        assert_true(d->line[i].file == AS_NONE || d->line[i].file < d->file_n);
     }
     for (size_t i = 0; i < d->inline_n; i++) {
-        const struct assay_inline *in = &d->inlines[i];
+        const struct as_inline *in = &d->inlines[i];
         strings += strlen(in->name);
-        assert_true(in->parent == ASSAY_NONE || in->parent < i);
-        assert_true(in->unit == ASSAY_NONE || in->unit < d->unit_n);
-        assert_true(in->decl_file == ASSAY_NONE || in->decl_file < d->file_n);
-        assert_true(in->call_file == ASSAY_NONE || in->call_file < d->file_n);
+        assert_true(in->parent == AS_NONE || in->parent < i);
+        assert_true(in->unit == AS_NONE || in->unit < d->unit_n);
+        assert_true(in->decl_file == AS_NONE || in->decl_file < d->file_n);
+        assert_true(in->call_file == AS_NONE || in->call_file < d->file_n);
         assert_true((size_t)in->first_range + in->ranges <= d->range_n);
-        const struct assay_range *range = &d->range[in->first_range];
-        uint32_t at = assay_debug_inline_at(object, range->start);
-        assert_true(at == ASSAY_NONE || at < d->inline_n);
+        const struct as_range *range = &d->range[in->first_range];
+        uint32_t at = as_debug_inline_at(object, range->start);
+        assert_true(at == AS_NONE || at < d->inline_n);
     }
     assert_true(strings < SIZE_MAX);
 }
 
 /* Follows the variables of some functions to their types and members. */
-static void check_variables(struct assay_object *object, const struct assay_debug *d)
+static void check_variables(struct as_object *object, const struct as_debug *d)
 {
     for (size_t i = 0; i < d->inline_n && i < 4; i++) {
-        const struct assay_range *range = &d->range[d->inlines[i].first_range];
+        const struct as_range *range = &d->range[d->inlines[i].first_range];
         struct as_data_variables v;
         assert_int_equal(as_object_variables(object, range->start, range->end, &v, NULL), 0);
         for (size_t k = 0; k < v.variable_n; k++) {
             struct as_type type;
             struct as_member member;
             assert_true(strlen(v.variable[k].name) > 0);
-            assert_true(v.variable[k].scope == ASSAY_NONE || v.variable[k].scope < v.scope_n);
+            assert_true(v.variable[k].scope == AS_NONE || v.variable[k].scope < v.scope_n);
             as_type_get(v.variable[k].type, &type);
             assert_true(type.rank <= AS_RANK_MAX);
             as_type_member(type.target, k, &member);
@@ -80,7 +80,7 @@ static void check_variables(struct assay_object *object, const struct assay_debu
             assert_true(v.place[k].start < v.place[k].end);
         }
         for (uint32_t k = 0; k < v.scope_n; k++) {
-            assert_true(v.scope[k].parent == ASSAY_NONE || v.scope[k].parent < k);
+            assert_true(v.scope[k].parent == AS_NONE || v.scope[k].parent < k);
             as_scope_holds(&v, k, range->start);
         }
         as_data_variables_free(&v);
@@ -90,15 +90,15 @@ static void check_variables(struct assay_object *object, const struct assay_debu
 /* Opens the bytes and loads all; whether they were taken for an object at all. */
 static bool load(const struct bytes *b, size_t *damaged)
 {
-    static const struct assay_object_options options = {.debug_dirs = ""};
-    struct assay_object *object = NULL;
-    struct assay_debug debug;
-    if (assay_object_open_memory(b->p, b->n, "hostile", &options, &object, NULL) < 0)
+    static const struct as_object_options options = {.debug_dirs = ""};
+    struct as_object *object = NULL;
+    struct as_debug debug;
+    if (as_object_open_memory(b->p, b->n, "hostile", &options, &object, NULL) < 0)
         return false;
-    assert_int_equal(assay_object_debug(object, ASSAY_DEBUG_ALL, 1, &debug, damaged, NULL), 0);
+    assert_int_equal(as_object_debug(object, AS_DEBUG_ALL, 1, &debug, damaged, NULL), 0);
     check_tables(object, &debug);
     check_variables(object, &debug);
-    assay_object_close(&object);
+    as_object_close(&object);
     return true;
 }
 
@@ -116,10 +116,10 @@ static void flip(const char *path, size_t rounds)
 {
     struct bytes whole = slurp(path), work = {malloc(whole.n), whole.n};
     assert_non_null(work.p);
-    struct assay_object *object = NULL;
-    assert_int_equal(assay_object_open_memory(whole.p, whole.n, path, NULL, &object, NULL), 0);
-    const struct assay_section *section;
-    size_t n = assay_object_sections(object, &section), tried = 0, hurt = 0;
+    struct as_object *object = NULL;
+    assert_int_equal(as_object_open_memory(whole.p, whole.n, path, NULL, &object, NULL), 0);
+    const struct as_section *section;
+    size_t n = as_object_sections(object, &section), tried = 0, hurt = 0;
     for (size_t i = 0; i < n; i++) {
         if (strncmp(section[i].name, ".debug_", 7) != 0 || section[i].size_b == 0 ||
             section[i].offset + section[i].size_b > whole.n)
@@ -141,7 +141,7 @@ static void flip(const char *path, size_t rounds)
     }
     assert_true(tried >= 4 * rounds);
     assert_true(hurt > 0);
-    assay_object_close(&object);
+    as_object_close(&object);
     free(whole.p);
     free(work.p);
 }
@@ -202,24 +202,24 @@ static void test_one_unit(void **state)
     fixture_run("sed s/main/other/ two.c | sed s/outer/outer2/ > three.c && "
                 "gcc -O0 -gdwarf-4 two.c three.c -o prog");
     struct bytes b = slurp("prog");
-    struct assay_object *object = NULL;
-    struct assay_debug debug;
+    struct as_object *object = NULL;
+    struct as_debug debug;
     size_t damaged = 0;
-    assert_int_equal(assay_object_open_memory(b.p, b.n, "prog", NULL, &object, NULL), 0);
-    const struct assay_section *section;
-    size_t n = assay_object_sections(object, &section);
+    assert_int_equal(as_object_open_memory(b.p, b.n, "prog", NULL, &object, NULL), 0);
+    const struct as_section *section;
+    size_t n = as_object_sections(object, &section);
     for (size_t i = 0; i < n; i++) {
         if (strcmp(section[i].name, ".debug_info") == 0)
             b.p[section[i].offset + 11] = 0x7f; /* an abbreviation that is not there */
     }
-    assay_object_close(&object);
-    assert_int_equal(assay_object_open_memory(b.p, b.n, "prog", NULL, &object, NULL), 0);
-    assert_int_equal(assay_object_debug(object, ASSAY_DEBUG_ALL, 1, &debug, &damaged, NULL), 0);
+    as_object_close(&object);
+    assert_int_equal(as_object_open_memory(b.p, b.n, "prog", NULL, &object, NULL), 0);
+    assert_int_equal(as_object_debug(object, AS_DEBUG_ALL, 1, &debug, &damaged, NULL), 0);
     assert_int_equal(damaged, 1);
     assert_int_equal(debug.unit_n, 1);
     assert_int_equal(fixture_count(&debug, "outer2"), 1);
     assert_int_equal(fixture_count(&debug, "outer"), 0);
-    assay_object_close(&object);
+    as_object_close(&object);
     free(b.p);
 }
 
@@ -228,24 +228,24 @@ static void test_no_memory(void **state)
     (void)state;
     fixture_run("rm -f *.dwo; gcc -O2 -gz -gdwarf-5 two.c -o prog");
     for (int64_t after = 0; after < 5000; after++) {
-        struct assay_object *object = NULL;
-        struct assay_debug debug;
-        struct assay_error err = {0};
+        struct as_object *object = NULL;
+        struct as_debug debug;
+        struct as_error err = {0};
         as_alloc_fail_after(after);
-        int rc = assay_object_open("prog", NULL, &object, &err);
+        int rc = as_object_open("prog", NULL, &object, &err);
         if (rc == 0)
-            rc = assay_object_debug(object, ASSAY_DEBUG_ALL, 1, &debug, NULL, &err);
+            rc = as_object_debug(object, AS_DEBUG_ALL, 1, &debug, NULL, &err);
         as_alloc_fail_after(-1);
         if (rc == 0) {
             assert_int_equal(debug.unit_n, 1);
             assert_true(debug.inline_n > 1 && debug.line_n > 5);
-            assay_object_close(&object);
+            as_object_close(&object);
             assert_true(after > 20);
             return;
         }
-        assert_int_equal(rc, ASSAY_ERR_NOMEM);
+        assert_int_equal(rc, AS_ERR_NOMEM);
         assert_true(err.text[0] != 0);
-        assay_object_close(&object);
+        as_object_close(&object);
     }
     fail_msg("never enough memory");
 }

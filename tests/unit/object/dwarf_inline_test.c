@@ -13,17 +13,17 @@ static const char *base_name(const char *path)
 
 /* "FUNCTION\nFILE:LINE\n" for each instance from the inside out, as addr2line -i -f writes it.
  * The outermost function is "*": addr2line takes its name from the symbols. */
-static void own_chain(const struct assay_object *object, const struct assay_debug *debug,
+static void own_chain(const struct as_object *object, const struct as_debug *debug,
                       uint64_t address, FILE *out)
 {
-    const struct assay_line *row = assay_debug_line_at(debug, address);
-    uint32_t file = row ? row->file : ASSAY_NONE, line = row ? row->line : 0;
-    uint32_t i = assay_debug_inline_at(object, address);
+    const struct as_line *row = as_debug_line_at(debug, address);
+    uint32_t file = row ? row->file : AS_NONE, line = row ? row->line : 0;
+    uint32_t i = as_debug_inline_at(object, address);
     fprintf(out, "0x%lx\n", (unsigned long)address);
-    for (; i != ASSAY_NONE; i = debug->inlines[i].parent) {
-        const struct assay_inline *in = &debug->inlines[i];
-        fprintf(out, "%s %s:%u\n", in->parent == ASSAY_NONE ? "*" : in->name,
-                file == ASSAY_NONE ? "?" : base_name(debug->file[file]), line);
+    for (; i != AS_NONE; i = debug->inlines[i].parent) {
+        const struct as_inline *in = &debug->inlines[i];
+        fprintf(out, "%s %s:%u\n", in->parent == AS_NONE ? "*" : in->name,
+                file == AS_NONE ? "?" : base_name(debug->file[file]), line);
         file = in->call_file;
         line = in->call_line;
     }
@@ -62,13 +62,13 @@ static void their_chains(const char *path, FILE *out)
 /* Compares the chains at about `want` addresses; their number. */
 static size_t compare(const char *path, const char *debug_path, size_t want)
 {
-    struct assay_debug debug;
-    struct assay_object *object = fixture_open(path, &debug);
+    struct as_debug debug;
+    struct as_object *object = fixture_open(path, &debug);
     size_t step = debug.line_n / want + 1, n = 0;
     FILE *addresses = fopen("addresses", "w"), *own = fopen("own", "w");
     for (size_t i = 0; i < debug.line_n; i += step) {
-        const struct assay_line *row = &debug.line[i];
-        if (row->line == 0 || assay_debug_inline_at(object, row->address) == ASSAY_NONE)
+        const struct as_line *row = &debug.line[i];
+        if (row->line == 0 || as_debug_inline_at(object, row->address) == AS_NONE)
             continue;
         fprintf(addresses, "0x%lx\n", (unsigned long)row->address);
         own_chain(object, &debug, row->address, own);
@@ -79,7 +79,7 @@ static size_t compare(const char *path, const char *debug_path, size_t want)
     FILE *theirs = fopen("theirs", "w");
     their_chains(debug_path, theirs);
     fclose(theirs);
-    assay_object_close(&object);
+    as_object_close(&object);
     char *difference = fixture_output("diff own theirs | head -20");
     if (*difference)
         fail_msg("%s: chains differ from llvm-addr2line's:\n%s", path, difference);
@@ -110,10 +110,10 @@ static void test_libc(void **state)
     const char *path = fixture_libc();
     if (!path || !fixture_has("llvm-addr2line"))
         skip();
-    struct assay_object *object = NULL;
-    assert_int_equal(assay_object_open(path, NULL, &object, NULL), 0);
-    char *debug_path = strdup(assay_object_info(object)->debug_path);
-    assay_object_close(&object);
+    struct as_object *object = NULL;
+    assert_int_equal(as_object_open(path, NULL, &object, NULL), 0);
+    char *debug_path = strdup(as_object_info(object)->debug_path);
+    as_object_close(&object);
     assert_true(compare(path, debug_path, 3000) >= 2000);
     free(debug_path);
 }
@@ -121,19 +121,19 @@ static void test_libc(void **state)
 /* All that the inline and unit tables of a program say, but for paths of its own making. */
 static char *told(const char *path)
 {
-    struct assay_debug debug;
-    struct assay_object *object = fixture_open(path, &debug);
+    struct as_debug debug;
+    struct as_object *object = fixture_open(path, &debug);
     char *text;
     size_t n;
     FILE *out = open_memstream(&text, &n);
     for (size_t i = 0; i < debug.inline_n; i++) {
-        const struct assay_inline *in = &debug.inlines[i];
+        const struct as_inline *in = &debug.inlines[i];
         fprintf(out, "%s %d %s:%u %s:%u:%u", in->name, (int)in->parent,
-                in->decl_file == ASSAY_NONE ? "?" : debug.file[in->decl_file], in->decl_line,
-                in->call_file == ASSAY_NONE ? "?" : debug.file[in->call_file], in->call_line,
+                in->decl_file == AS_NONE ? "?" : debug.file[in->decl_file], in->decl_line,
+                in->call_file == AS_NONE ? "?" : debug.file[in->call_file], in->call_line,
                 in->call_column);
         for (uint32_t k = 0; k < in->ranges; k++) {
-            const struct assay_range *range = &debug.range[in->first_range + k];
+            const struct as_range *range = &debug.range[in->first_range + k];
             assert_int_equal(range->owner, i);
             fprintf(out, " [%lx,%lx)", (unsigned long)range->start, (unsigned long)range->end);
         }
@@ -141,7 +141,7 @@ static char *told(const char *path)
     }
     fclose(out);
     assert_true(n > 1000);
-    assay_object_close(&object);
+    as_object_close(&object);
     return text;
 }
 
@@ -188,16 +188,16 @@ static void test_dwz(void **state)
         char *plain = told("prog");
         fixture_run("dwz -m common.dwz prog other");
         same(plain, "prog");
-        struct assay_debug debug;
-        struct assay_object *object = fixture_open("prog", &debug);
+        struct as_debug debug;
+        struct as_object *object = fixture_open("prog", &debug);
         assert_int_equal(debug.unit_n, 1); /* partial units are not the user's */
-        assert_non_null(strstr(assay_object_info(object)->dwz_path, "common.dwz"));
-        assert_false(assay_object_info(object)->dwz_missing);
-        assay_object_close(&object);
+        assert_non_null(strstr(as_object_info(object)->dwz_path, "common.dwz"));
+        assert_false(as_object_info(object)->dwz_missing);
+        as_object_close(&object);
         fixture_run("mv common.dwz away.dwz");
         object = fixture_open("prog", &debug);
-        assert_true(assay_object_info(object)->dwz_missing);
-        assay_object_close(&object);
+        assert_true(as_object_info(object)->dwz_missing);
+        as_object_close(&object);
         free(plain);
     }
 }
@@ -208,12 +208,12 @@ static void test_jobs(void **state)
     const char *path = fixture_libc();
     if (!path)
         skip();
-    struct assay_debug one, four;
-    struct assay_object *a = NULL, *b = NULL;
-    assert_int_equal(assay_object_open(path, NULL, &a, NULL), 0);
-    assert_int_equal(assay_object_open(path, NULL, &b, NULL), 0);
-    assert_int_equal(assay_object_debug(a, ASSAY_DEBUG_ALL, 1, &one, NULL, NULL), 0);
-    assert_int_equal(assay_object_debug(b, ASSAY_DEBUG_ALL, 4, &four, NULL, NULL), 0);
+    struct as_debug one, four;
+    struct as_object *a = NULL, *b = NULL;
+    assert_int_equal(as_object_open(path, NULL, &a, NULL), 0);
+    assert_int_equal(as_object_open(path, NULL, &b, NULL), 0);
+    assert_int_equal(as_object_debug(a, AS_DEBUG_ALL, 1, &one, NULL, NULL), 0);
+    assert_int_equal(as_object_debug(b, AS_DEBUG_ALL, 4, &four, NULL, NULL), 0);
     assert_int_equal(one.line_n, four.line_n);
     for (size_t i = 0; i < one.line_n; i++) {
         assert_int_equal(one.line[i].address, four.line[i].address);
@@ -231,8 +231,8 @@ static void test_jobs(void **state)
         assert_int_equal(one.range[i].end, four.range[i].end);
         assert_int_equal(one.range[i].owner, four.range[i].owner);
     }
-    assay_object_close(&a);
-    assay_object_close(&b);
+    as_object_close(&a);
+    as_object_close(&b);
 }
 
 int main(void)

@@ -78,15 +78,15 @@ static struct rows readelf_rows(const char *path)
     return rows;
 }
 
-static struct rows own_rows(const struct assay_debug *debug)
+static struct rows own_rows(const struct as_debug *debug)
 {
     struct rows rows = {0};
     uint64_t last = 0;
     for (size_t i = 0; i < debug->line_n; i++) {
-        const struct assay_line *line = &debug->line[i];
+        const struct as_line *line = &debug->line[i];
         assert_true(line->address >= last);
         last = line->address;
-        if (line->file == ASSAY_NONE)
+        if (line->file == AS_NONE)
             continue;
         assert_true(line->file < debug->file_n);
         struct row row = {.address = line->address, .line = line->line, .is_stmt = line->is_stmt};
@@ -99,8 +99,8 @@ static struct rows own_rows(const struct assay_debug *debug)
 
 static void check(const char *path, const char *debug_path)
 {
-    struct assay_debug debug;
-    struct assay_object *object = fixture_open(path, &debug);
+    struct as_debug debug;
+    struct as_object *object = fixture_open(path, &debug);
     struct rows own = own_rows(&debug), truth = readelf_rows(debug_path);
     assert_true(truth.n > 2);
     for (size_t i = 0; i < own.n && i < truth.n; i++) {
@@ -113,7 +113,7 @@ static void check(const char *path, const char *debug_path)
     assert_int_equal(own.n, truth.n);
     free(own.at);
     free(truth.at);
-    assay_object_close(&object);
+    as_object_close(&object);
 }
 
 static void test_versions(void **state)
@@ -154,10 +154,10 @@ static void test_libc(void **state)
     const char *path = fixture_libc();
     if (!path)
         skip();
-    struct assay_object *object = NULL;
-    assert_int_equal(assay_object_open(path, NULL, &object, NULL), 0);
-    char *debug_path = strdup(assay_object_info(object)->debug_path);
-    assay_object_close(&object);
+    struct as_object *object = NULL;
+    assert_int_equal(as_object_open(path, NULL, &object, NULL), 0);
+    char *debug_path = strdup(as_object_info(object)->debug_path);
+    as_object_close(&object);
     check(path, debug_path);
     free(debug_path);
 }
@@ -167,33 +167,33 @@ static void test_dead_code(void **state)
 {
     (void)state;
     fixture_run("g++ -O1 -g -ffunction-sections -Wl,--gc-sections a.cpp -o prog");
-    struct assay_debug debug;
-    struct assay_object *object = fixture_open("prog", &debug);
+    struct as_debug debug;
+    struct as_object *object = fixture_open("prog", &debug);
     assert_int_equal(fixture_count(&debug, "_Z6unusedi"), 0);
     assert_int_equal(fixture_count(&debug, "_Z4workRSt6vectorIiSaIiEERK1S"), 1);
     for (size_t i = 0; i < debug.line_n; i++)
         assert_true(debug.line[i].line != 13);
-    assay_object_close(&object);
+    as_object_close(&object);
 }
 
 static void test_line_at(void **state)
 {
     (void)state;
     fixture_run("gcc -O0 -g two.c -o prog");
-    struct assay_debug debug;
-    struct assay_object *object = fixture_open("prog", &debug);
+    struct as_debug debug;
+    struct as_object *object = fixture_open("prog", &debug);
     char *text = fixture_output("nm prog | awk '$3 == \"outer\" {print $1}'");
     uint64_t outer = strtoull(text, NULL, 16);
     free(text);
-    const struct assay_line *line = assay_debug_line_at(&debug, outer + 1);
+    const struct as_line *line = as_debug_line_at(&debug, outer + 1);
     assert_non_null(line);
     assert_int_equal(line->line, 6);
     const char *file = debug.file[line->file];
     assert_int_equal(file[0], '/');
     assert_non_null(strstr(file, "/two.c"));
-    assert_null(assay_debug_line_at(&debug, debug.line[0].address - 1));
-    assert_null(assay_debug_line_at(&debug, debug.line[debug.line_n - 1].address));
-    assay_object_close(&object);
+    assert_null(as_debug_line_at(&debug, debug.line[0].address - 1));
+    assert_null(as_debug_line_at(&debug, debug.line[debug.line_n - 1].address));
+    as_object_close(&object);
 }
 
 /* A .o has all its code in sections of their own, laid out one after the other. */
@@ -203,25 +203,25 @@ static void test_relocatable(void **state)
     static const char *const how[] = {"gcc -gdwarf-4", "gcc -gdwarf-5 -gz", "clang -gdwarf-5"};
     for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
         fixture_run("%s -O0 -ffunction-sections -c two.c -o two.o", how[i]);
-        struct assay_debug debug;
-        struct assay_object *object = fixture_open("two.o", &debug);
-        const struct assay_function *function;
+        struct as_debug debug;
+        struct as_object *object = fixture_open("two.o", &debug);
+        const struct as_function *function;
         size_t n;
-        assert_int_equal(assay_object_functions(object, true, &function, &n, NULL), 0);
+        assert_int_equal(as_object_functions(object, true, &function, &n, NULL), 0);
         static const struct {
             const char *name;
             uint32_t line;
         } want[] = {{"twice", 1}, {"outer", 5}, {"main", 9}};
         for (size_t k = 0; k < 3; k++) {
-            const struct assay_line *line = NULL;
+            const struct as_line *line = NULL;
             for (size_t f = 0; f < n; f++) {
                 if (strcmp(function[f].name, want[k].name) == 0)
-                    line = assay_debug_line_at(&debug, function[f].start);
+                    line = as_debug_line_at(&debug, function[f].start);
             }
             assert_non_null(line);
             assert_in_range(line->line, want[k].line, want[k].line + 1);
         }
-        assay_object_close(&object);
+        as_object_close(&object);
     }
 }
 

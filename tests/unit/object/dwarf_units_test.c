@@ -11,12 +11,12 @@
 static void test_compilers(void **state)
 {
     (void)state;
-    struct assay_debug debug;
+    struct as_debug debug;
     fixture_run("gcc -std=c11 -O3 -g -funroll-loops two.c -o prog");
-    struct assay_object *object = fixture_open("prog", &debug);
+    struct as_object *object = fixture_open("prog", &debug);
     assert_int_equal(debug.unit_n, 1);
     assert_string_equal(debug.unit[0].name, "two.c");
-    assert_int_equal(debug.unit[0].compiler, ASSAY_COMPILER_GCC);
+    assert_int_equal(debug.unit[0].compiler, AS_COMPILER_GCC);
     assert_string_equal(debug.unit[0].language, "C");
     assert_string_equal(debug.unit[0].standard, "C11");
     assert_non_null(strstr(debug.unit[0].flags, "-O3"));
@@ -25,22 +25,22 @@ static void test_compilers(void **state)
     version[strcspn(version, "\n")] = 0;
     assert_string_equal(debug.unit[0].compiler_version, version);
     free(version);
-    assay_object_close(&object);
+    as_object_close(&object);
 
     fixture_run("clang++ -std=c++17 -O2 -g -grecord-command-line a.cpp -o prog");
     object = fixture_open("prog", &debug);
-    assert_int_equal(debug.unit[0].compiler, ASSAY_COMPILER_CLANG);
+    assert_int_equal(debug.unit[0].compiler, AS_COMPILER_CLANG);
     assert_string_equal(debug.unit[0].language, "C++");
     assert_string_equal(debug.unit[0].standard, "C++17");
     assert_non_null(strstr(debug.unit[0].flags, "-O2"));
-    assay_object_close(&object);
+    as_object_close(&object);
 
     fixture_run("gfortran -g m.f90 -o prog");
     object = fixture_open("prog", &debug);
     assert_string_equal(debug.unit[0].language, "Fortran");
     assert_string_equal(debug.unit[0].standard, "Fortran 2008");
     assert_int_equal(fixture_count(&debug, "__grid_MOD_smooth"), 1);
-    assay_object_close(&object);
+    as_object_close(&object);
 }
 
 static void test_producers(void **state)
@@ -52,34 +52,34 @@ static void test_producers(void **state)
         uint8_t compiler;
         const char *version, *flags, *name, *standard;
     } rows[] = {
-        {"GNU AS 2.40", 0x8001, ASSAY_COMPILER_GAS, "2.40", NULL, "Assembly", NULL},
-        {"GNU C++14 9.4.0 -mavx2 -O3", 0x21, ASSAY_COMPILER_GCC, "9.4.0", "-mavx2 -O3", "C++",
+        {"GNU AS 2.40", 0x8001, AS_COMPILER_GAS, "2.40", NULL, "Assembly", NULL},
+        {"GNU C++14 9.4.0 -mavx2 -O3", 0x21, AS_COMPILER_GCC, "9.4.0", "-mavx2 -O3", "C++",
          "C++14"},
-        {"GNU GIMPLE 12.2.0 -O2 -fltrans", 0x0c, ASSAY_COMPILER_GCC, "12.2.0", "-O2 -fltrans", "C",
+        {"GNU GIMPLE 12.2.0 -O2 -fltrans", 0x0c, AS_COMPILER_GCC, "12.2.0", "-O2 -fltrans", "C",
          "C99"},
-        {"GNU Fortran2008 12.2.0 -O1", 0x0e, ASSAY_COMPILER_GCC, "12.2.0", "-O1", "Fortran",
+        {"GNU Fortran2008 12.2.0 -O1", 0x0e, AS_COMPILER_GCC, "12.2.0", "-O1", "Fortran",
          "Fortran 2008"},
-        {"clang LLVM (rustc version 1.63.0 (4b91a6ea7 2022-08-08))", 0x1c, ASSAY_COMPILER_RUSTC,
+        {"clang LLVM (rustc version 1.63.0 (4b91a6ea7 2022-08-08))", 0x1c, AS_COMPILER_RUSTC,
          "1.63.0", NULL, "Rust", NULL},
-        {"Ubuntu clang version 15.0.7", 0x1d, ASSAY_COMPILER_CLANG, "15.0.7", NULL, "C", "C11"},
+        {"Ubuntu clang version 15.0.7", 0x1d, AS_COMPILER_CLANG, "15.0.7", NULL, "C", "C11"},
         {"AMD clang version 14.0.6 (CLANG: AOCC_4.0.0-Build#434 2022_10_28) -O3", 0x0c,
-         ASSAY_COMPILER_AOCC, "4.0.0-Build", "-O3", "C", "C99"},
-        {"Intel(R) oneAPI DPC++/C++ Compiler 2023.1.0 (2023.1.0.20230320)", 0x21,
-         ASSAY_COMPILER_INTEL, "2023.1.0", NULL, "C++", "C++14"},
-        {"Intel(R) Fortran 23.0-1769", 0x0e, ASSAY_COMPILER_INTEL, "23.0-1769", NULL, "Fortran",
+         AS_COMPILER_AOCC, "4.0.0-Build", "-O3", "C", "C99"},
+        {"Intel(R) oneAPI DPC++/C++ Compiler 2023.1.0 (2023.1.0.20230320)", 0x21, AS_COMPILER_INTEL,
+         "2023.1.0", NULL, "C++", "C++14"},
+        {"Intel(R) Fortran 23.0-1769", 0x0e, AS_COMPILER_INTEL, "23.0-1769", NULL, "Fortran",
          "Fortran 95"},
-        {" nvc++ 22.3-0", 0x04, ASSAY_COMPILER_NVHPC, "22.3-0", NULL, "C++", NULL},
-        {"flang-new version 16.0.6", 0x22, ASSAY_COMPILER_FLANG, "16.0.6", NULL, "Fortran",
+        {" nvc++ 22.3-0", 0x04, AS_COMPILER_NVHPC, "22.3-0", NULL, "C++", NULL},
+        {"flang-new version 16.0.6", 0x22, AS_COMPILER_FLANG, "16.0.6", NULL, "Fortran",
          "Fortran 2003"},
-        {"Go cmd/compile go1.19.8; regabi", 0x16, ASSAY_COMPILER_GO, "1.19.8", NULL, "Go", NULL},
-        {"Free Pascal 3.2.2 2021", 0x09, ASSAY_COMPILER_OTHER, "3.2.2", NULL, "Pascal", NULL},
-        {NULL, 0x0c, ASSAY_COMPILER_UNKNOWN, NULL, NULL, "C", "C99"},
-        {"", 0, ASSAY_COMPILER_UNKNOWN, NULL, NULL, NULL, NULL},
+        {"Go cmd/compile go1.19.8; regabi", 0x16, AS_COMPILER_GO, "1.19.8", NULL, "Go", NULL},
+        {"Free Pascal 3.2.2 2021", 0x09, AS_COMPILER_OTHER, "3.2.2", NULL, "Pascal", NULL},
+        {NULL, 0x0c, AS_COMPILER_UNKNOWN, NULL, NULL, "C", "C99"},
+        {"", 0, AS_COMPILER_UNKNOWN, NULL, NULL, NULL, NULL},
     };
     struct as_arena arena;
     as_arena_init(&arena);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct assay_unit unit = {.producer = rows[i].producer, .dw_language = rows[i].language};
+        struct as_unit unit = {.producer = rows[i].producer, .dw_language = rows[i].language};
         assert_int_equal(as_producer_parse(&arena, &unit), 0);
         assert_int_equal(unit.compiler, rows[i].compiler);
         const char *const got[] = {unit.compiler_version, unit.flags, unit.language, unit.standard};
@@ -98,8 +98,8 @@ static void test_lto(void **state)
 {
     (void)state;
     fixture_run("gcc -O2 -g -flto two.c -o prog");
-    struct assay_debug debug;
-    struct assay_object *object = fixture_open("prog", &debug);
+    struct as_debug debug;
+    struct as_object *object = fixture_open("prog", &debug);
     bool found = false;
     for (size_t i = 0; i < debug.inline_n; i++) {
         if (strcmp(debug.inlines[i].name, "main") != 0)
@@ -111,92 +111,92 @@ static void test_lto(void **state)
         assert_int_equal(debug.inlines[i].decl_line, 9);
     }
     assert_true(found);
-    assay_object_close(&object);
+    as_object_close(&object);
 }
 
-static const struct assay_object_info *opened(const char *path, struct assay_object **object)
+static const struct as_object_info *opened(const char *path, struct as_object **object)
 {
-    struct assay_debug debug;
+    struct as_debug debug;
     *object = fixture_open(path, &debug);
-    return assay_object_info(*object);
+    return as_object_info(*object);
 }
 
 static void test_separate(void **state)
 {
     (void)state;
-    struct assay_object *object;
-    struct assay_debug debug;
+    struct as_object *object;
+    struct as_debug debug;
     fixture_run("gcc -O2 -g two.c -o prog && objcopy --only-keep-debug prog prog.debug && "
                 "strip prog && objcopy --add-gnu-debuglink=prog.debug prog");
-    const struct assay_object_info *info = opened("prog", &object);
-    assert_int_equal(info->debug, ASSAY_DEBUG_SEPARATE);
+    const struct as_object_info *info = opened("prog", &object);
+    assert_int_equal(info->debug, AS_DEBUG_SEPARATE);
     assert_non_null(strstr(info->debug_path, "/prog.debug"));
     assert_true(info->has_symtab);
     assert_true(info->is_stripped);
-    assert_int_equal(assay_object_debug(object, ASSAY_DEBUG_ALL, 1, &debug, NULL, NULL), 0);
+    assert_int_equal(as_object_debug(object, AS_DEBUG_ALL, 1, &debug, NULL, NULL), 0);
     assert_int_equal(fixture_count(&debug, "outer"), 2); /* itself and within main */
-    assay_object_close(&object);
+    as_object_close(&object);
 
     fixture_run("mkdir -p .debug && mv prog.debug .debug");
     info = opened("prog", &object);
-    assert_int_equal(info->debug, ASSAY_DEBUG_SEPARATE);
-    assay_object_close(&object);
+    assert_int_equal(info->debug, AS_DEBUG_SEPARATE);
+    as_object_close(&object);
 
     /* Another file of that name does not have the checksum. */
     fixture_run("printf x >> .debug/prog.debug");
     info = opened("prog", &object);
-    assert_int_equal(info->debug, ASSAY_DEBUG_MISSING);
+    assert_int_equal(info->debug, AS_DEBUG_MISSING);
     assert_string_equal(info->debug_path, "prog.debug");
-    assay_object_close(&object);
+    as_object_close(&object);
     fixture_run("rm -r .debug");
 
     /* By build-id, below a root of one's own. */
     fixture_run("gcc -O2 -g -Wl,--build-id=0xabcdef0123456789 two.c -o prog && "
                 "mkdir -p root/.build-id/ab && objcopy --only-keep-debug prog "
                 "root/.build-id/ab/cdef0123456789.debug && strip prog");
-    struct assay_object_options options = {.debug_dirs = "/nowhere:root"};
-    assert_int_equal(assay_object_open("prog", &options, &object, NULL), 0);
-    assert_int_equal(assay_object_info(object)->debug, ASSAY_DEBUG_SEPARATE);
-    assay_object_close(&object);
+    struct as_object_options options = {.debug_dirs = "/nowhere:root"};
+    assert_int_equal(as_object_open("prog", &options, &object, NULL), 0);
+    assert_int_equal(as_object_info(object)->debug, AS_DEBUG_SEPARATE);
+    as_object_close(&object);
     info = opened("prog", &object);
-    assert_int_equal(info->debug, ASSAY_DEBUG_NONE);
-    assay_object_close(&object);
+    assert_int_equal(info->debug, AS_DEBUG_NONE);
+    as_object_close(&object);
 }
 
 static void test_info(void **state)
 {
     (void)state;
-    struct assay_object *object;
+    struct as_object *object;
     fixture_run("gcc -g -gdwarf-4 -gz -c two.c -o two.o && gcc -gz two.o -o prog");
-    const struct assay_object_info *info = opened("prog", &object);
-    assert_int_equal(info->debug, ASSAY_DEBUG_EMBEDDED);
+    const struct as_object_info *info = opened("prog", &object);
+    assert_int_equal(info->debug, AS_DEBUG_EMBEDDED);
     assert_true(info->debug_compressed);
     assert_int_equal(info->dwarf_version_min, 4);
     assert_int_equal(info->dwarf_version_max, 4);
     assert_false(info->debug_split);
-    assay_object_close(&object);
+    as_object_close(&object);
 
     fixture_run("gcc -g -gsplit-dwarf -c two.c -o two.o && gcc two.o -o prog");
     info = opened("prog", &object);
     assert_true(info->debug_split);
     assert_int_equal(info->debug_split_missing, 0);
-    assay_object_close(&object);
+    as_object_close(&object);
     fixture_run("rm two.dwo");
     info = opened("prog", &object);
     assert_int_equal(info->debug_split_missing, 1);
-    assay_object_close(&object);
+    as_object_close(&object);
     /* A .dwo of another compilation is not taken for it. */
     fixture_run("gcc -O3 -g -gsplit-dwarf -c two.c -o two.o");
     info = opened("prog", &object);
     assert_int_equal(info->debug_split_missing, 1);
-    assay_object_close(&object);
+    as_object_close(&object);
 }
 
 static void test_source_map(void **state)
 {
     (void)state;
-    static const struct assay_source_map map[] = {{"/src/", "/new"}, {"/srcs", "/other/"}};
-    const struct assay_object_options options = {.source_map = map, .source_map_n = 2};
+    static const struct as_source_map map[] = {{"/src/", "/new"}, {"/srcs", "/other/"}};
+    const struct as_object_options options = {.source_map = map, .source_map_n = 2};
     char buf[64];
     static const char *const pairs[][2] = {
         {"/src/a.c", "/new/a.c"}, {"/src", "/new"},          {"/srcs/a.c", "/other/a.c"},
@@ -265,13 +265,13 @@ static void test_demangle(void **state)
     };
     char buf[512];
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        int n = assay_demangle(pairs[i][0], buf, sizeof buf);
+        int n = as_demangle(pairs[i][0], buf, sizeof buf);
         assert_string_equal(buf, pairs[i][1]);
         assert_int_equal((size_t)n, strlen(buf));
     }
-    assert_int_equal(assay_demangle("_ZN3foo3barEv", buf, 6), 5);
+    assert_int_equal(as_demangle("_ZN3foo3barEv", buf, 6), 5);
     assert_string_equal(buf, "foo::");
-    assert_int_equal(assay_demangle("x", buf, 0), 0);
+    assert_int_equal(as_demangle("x", buf, 0), 0);
 }
 
 /* Names made to blow up: deep, long, and doubling with every substitution. */
@@ -282,15 +282,15 @@ static void test_demangle_hostile(void **state)
     strcpy(name, "_Z1f");
     memset(name + 4, 'P', 4000);
     strcpy(name + 4004, "i");
-    assert_true(assay_demangle(name, buf, sizeof buf) > 0);
+    assert_true(as_demangle(name, buf, sizeof buf) > 0);
     memset(name + 4, 'P', 60000);
     strcpy(name + 60004, "i");
-    assert_true(assay_demangle(name, buf, sizeof buf) > 0);
+    assert_true(as_demangle(name, buf, sizeof buf) > 0);
     char *at = name + sprintf(name, "_Z1f1AIiiE");
     for (int i = 0; i < 30; i++)
         at += sprintf(at, "1AIS%c_S%c_E", i < 10 ? '0' + i : 'A' + i - 10,
                       i < 10 ? '0' + i : 'A' + i - 10);
-    assert_true(assay_demangle(name, buf, sizeof buf) > 0);
+    assert_true(as_demangle(name, buf, sizeof buf) > 0);
 }
 
 int main(void)

@@ -18,20 +18,20 @@
 #include "object/object.h"
 #include "program.h"
 
-static struct assay_object *open_path(const char *path)
+static struct as_object *open_path(const char *path)
 {
-    struct assay_object *object;
-    struct assay_error err = {0};
-    if (assay_object_open(path, NULL, &object, &err) < 0)
+    struct as_object *object;
+    struct as_error err = {0};
+    if (as_object_open(path, NULL, &object, &err) < 0)
         fail_msg("%s", err.text);
     return object;
 }
 
-static const struct assay_function *functions(struct assay_object *object, size_t *n)
+static const struct as_function *functions(struct as_object *object, size_t *n)
 {
-    const struct assay_function *out;
-    struct assay_error err = {0};
-    if (assay_object_functions(object, false, &out, n, &err) < 0)
+    const struct as_function *out;
+    struct as_error err = {0};
+    if (as_object_functions(object, false, &out, n, &err) < 0)
         fail_msg("%s", err.text);
     for (size_t i = 0; i < *n; i++) {
         assert_true(out[i].end > out[i].start);
@@ -40,10 +40,10 @@ static const struct assay_function *functions(struct assay_object *object, size_
     return out;
 }
 
-static const struct assay_function *find(struct assay_object *object, const char *name)
+static const struct as_function *find(struct as_object *object, const char *name)
 {
     size_t n;
-    const struct assay_function *f = functions(object, &n);
+    const struct as_function *f = functions(object, &n);
     for (size_t i = 0; i < n; i++)
         if (strcmp(f[i].name, name) == 0)
             return &f[i];
@@ -65,19 +65,19 @@ static void expect_lines(const char *what, char *truth, struct as_str *ours)
 /* The ways of linking; static ones have no names in objdump's table. */
 static const struct variant {
     const char *name, *flags;
-    enum assay_object_type type;
+    enum as_object_type type;
     bool is_static;
 } variants[] = {
-    {"pie", "-O2 -pie -fPIE", ASSAY_OBJECT_PIE, false},
-    {"no-pie", "-O2 -no-pie -fno-pie", ASSAY_OBJECT_EXECUTABLE, false},
-    {"debug", "-O0 -g", ASSAY_OBJECT_PIE, false},
-    {"ibt", "-O2 -fcf-protection -Wl,-z,lazy -Wl,-z,ibtplt", ASSAY_OBJECT_PIE, false},
-    {"now", "-O2 -Wl,-z,now", ASSAY_OBJECT_PIE, false},
-    {"now-ibt", "-O2 -Wl,-z,now -fcf-protection -Wl,-z,ibtplt", ASSAY_OBJECT_PIE, false},
-    {"no-plt", "-O2 -fno-plt", ASSAY_OBJECT_PIE, false},
-    {"shared", "-O2 -shared -fPIC -Wl,-soname,libp.so.1", ASSAY_OBJECT_SHARED, false},
-    {"static", "-O2 -static", ASSAY_OBJECT_EXECUTABLE, true},
-    {"static-pie", "-O2 -static-pie", ASSAY_OBJECT_PIE, true},
+    {"pie", "-O2 -pie -fPIE", AS_OBJECT_PIE, false},
+    {"no-pie", "-O2 -no-pie -fno-pie", AS_OBJECT_EXECUTABLE, false},
+    {"debug", "-O0 -g", AS_OBJECT_PIE, false},
+    {"ibt", "-O2 -fcf-protection -Wl,-z,lazy -Wl,-z,ibtplt", AS_OBJECT_PIE, false},
+    {"now", "-O2 -Wl,-z,now", AS_OBJECT_PIE, false},
+    {"now-ibt", "-O2 -Wl,-z,now -fcf-protection -Wl,-z,ibtplt", AS_OBJECT_PIE, false},
+    {"no-plt", "-O2 -fno-plt", AS_OBJECT_PIE, false},
+    {"shared", "-O2 -shared -fPIC -Wl,-soname,libp.so.1", AS_OBJECT_SHARED, false},
+    {"static", "-O2 -static", AS_OBJECT_EXECUTABLE, true},
+    {"static-pie", "-O2 -static-pie", AS_OBJECT_PIE, true},
 };
 #define VARIANTS (sizeof variants / sizeof *variants)
 
@@ -85,8 +85,8 @@ static void test_identity(void **state)
 {
     (void)state;
     for (size_t v = 0; v < VARIANTS; v++) {
-        struct assay_object *object = open_path(program_path(variants[v].name));
-        const struct assay_object_info *info = assay_object_info(object);
+        struct as_object *object = open_path(program_path(variants[v].name));
+        const struct as_object_info *info = as_object_info(object);
         assert_int_equal(info->type, variants[v].type);
         assert_int_equal(info->is_static, variants[v].is_static);
         assert_false(info->is_stripped);
@@ -100,18 +100,18 @@ static void test_identity(void **state)
                      &id);
         struct as_str needed = {0};
         const char *const *name;
-        size_t n = assay_object_needed(object, &name);
+        size_t n = as_object_needed(object, &name);
         for (size_t i = 0; i < n; i++)
             as_str_appendf(&needed, "%s\n", name[i]);
         expect_lines("needed libraries",
                      program_lines("readelf -d %s | sed -n 's/.*NEEDED.*\\[\\(.*\\)\\]/\\1/p'",
                                    variants[v].name),
                      &needed);
-        if (info->type == ASSAY_OBJECT_SHARED)
+        if (info->type == AS_OBJECT_SHARED)
             assert_string_equal(info->soname, "libp.so.1");
         else if (!info->is_static)
             assert_string_equal(info->interpreter, "/lib64/ld-linux-x86-64.so.2");
-        assay_object_close(&object);
+        as_object_close(&object);
         assert_null(object);
     }
 }
@@ -119,10 +119,10 @@ static void test_identity(void **state)
 static void test_sections(void **state)
 {
     (void)state;
-    struct assay_object *object = open_path(program_path("pie"));
+    struct as_object *object = open_path(program_path("pie"));
     struct as_str ours = {0};
-    const struct assay_section *section;
-    size_t n = assay_object_sections(object, &section);
+    const struct as_section *section;
+    size_t n = as_object_sections(object, &section);
     for (size_t i = 1; i < n; i++)
         as_str_appendf(&ours, "%s %016" PRIx64 " %06" PRIx64 " %06" PRIx64 "\n", section[i].name,
                        section[i].address, section[i].offset, section[i].size_b);
@@ -133,18 +133,18 @@ static void test_sections(void **state)
         &ours);
     for (size_t i = 1; i < n; i++) {
         uint64_t size_b;
-        const uint8_t *p = assay_object_bytes(object, section[i].address + 1, &size_b);
+        const uint8_t *p = as_object_bytes(object, section[i].address + 1, &size_b);
         if (!section[i].data || section[i].size_b < 2)
             continue;
         assert_ptr_equal(p, section[i].data + 1);
         assert_int_equal(size_b, section[i].size_b - 1);
     }
     uint64_t size_b;
-    assert_null(assay_object_bytes(object, 0x7fffffff0000, &size_b));
-    const struct assay_segment *segment;
-    assert_true(assay_object_segments(object, &segment) > 5);
+    assert_null(as_object_bytes(object, 0x7fffffff0000, &size_b));
+    const struct as_segment *segment;
+    assert_true(as_object_segments(object, &segment) > 5);
     assert_int_equal(segment[0].type, PT_PHDR);
-    assay_object_close(&object);
+    as_object_close(&object);
 }
 
 /* Every named symbol that nm shows with an address, and nothing else. */
@@ -152,14 +152,14 @@ static void test_symbols(void **state)
 {
     (void)state;
     for (size_t v = 0; v < VARIANTS; v++) {
-        struct assay_object *object = open_path(program_path(variants[v].name));
+        struct as_object *object = open_path(program_path(variants[v].name));
         struct as_str ours = {0};
-        const struct assay_symbol *s;
-        size_t n = assay_object_symbols(object, &s);
+        const struct as_symbol *s;
+        size_t n = as_object_symbols(object, &s);
         for (size_t i = 0; i < n; i++) {
             assert_true(i == 0 || s[i].address >= s[i - 1].address);
             assert_null(strstr(s[i].name, "@GLIBC"));
-            if (s[i].kind != ASSAY_SYMBOL_PLT)
+            if (s[i].kind != AS_SYMBOL_PLT)
                 as_str_appendf(&ours, "%016" PRIx64 " %s\n", s[i].address, s[i].name);
         }
         expect_lines("symbols",
@@ -167,8 +167,8 @@ static void test_symbols(void **state)
                                    "\\([^@]*\\).*/\\1 \\2/p' | sort -u",
                                    variants[v].name),
                      &ours);
-        struct assay_symbol_counts counts;
-        assay_object_symbol_counts(object, &counts);
+        struct as_symbol_counts counts;
+        as_object_symbol_counts(object, &counts);
         struct as_str count = {0};
         as_str_appendf(&count, "%zu\n", counts.symtab + 1);
         expect_lines("counts",
@@ -176,7 +176,7 @@ static void test_symbols(void **state)
                                    "ent.*/\\1/p\"",
                                    variants[v].name),
                      &count);
-        assay_object_close(&object);
+        as_object_close(&object);
     }
 }
 
@@ -184,24 +184,24 @@ static void test_plt(void **state)
 {
     (void)state;
     for (size_t v = 0; v < VARIANTS && !variants[v].is_static; v++) {
-        struct assay_object *object = open_path(program_path(variants[v].name));
+        struct as_object *object = open_path(program_path(variants[v].name));
         struct as_str ours = {0};
-        const struct assay_symbol *s;
-        size_t n = assay_object_symbols(object, &s), plt = 0;
+        const struct as_symbol *s;
+        size_t n = as_object_symbols(object, &s), plt = 0;
         for (size_t i = 0; i < n; i++) {
-            if (s[i].kind != ASSAY_SYMBOL_PLT)
+            if (s[i].kind != AS_SYMBOL_PLT)
                 continue;
             as_str_appendf(&ours, "%016" PRIx64 " <%s>:\n", s[i].address, s[i].name);
             plt++;
         }
-        struct assay_symbol_counts counts;
-        assay_object_symbol_counts(object, &counts);
+        struct as_symbol_counts counts;
+        as_object_symbol_counts(object, &counts);
         assert_int_equal(counts.plt, plt);
         assert_true(plt > 0);
         expect_lines("PLT names",
                      program_lines("objdump -d %s | grep '^[0-9a-f]* <.*@plt>:'", variants[v].name),
                      &ours);
-        assay_object_close(&object);
+        as_object_close(&object);
     }
 }
 
@@ -209,16 +209,16 @@ static void test_plt(void **state)
 static void test_static_plt(void **state)
 {
     (void)state;
-    struct assay_object *object = open_path(program_path("static"));
-    const struct assay_symbol *s;
-    size_t n = assay_object_symbols(object, &s), plt = 0;
+    struct as_object *object = open_path(program_path("static"));
+    const struct as_symbol *s;
+    size_t n = as_object_symbols(object, &s), plt = 0;
     for (size_t i = 0; i < n; i++) {
-        if (s[i].kind != ASSAY_SYMBOL_PLT)
+        if (s[i].kind != AS_SYMBOL_PLT)
             continue;
         char name[128];
         snprintf(name, sizeof name, "%.*s", (int)(strlen(s[i].name) - 4), s[i].name);
         size_t j = 0;
-        while (j < n && (s[j].kind != ASSAY_SYMBOL_IFUNC || strcmp(s[j].name, name) != 0))
+        while (j < n && (s[j].kind != AS_SYMBOL_IFUNC || strcmp(s[j].name, name) != 0))
             j++;
         if (j == n)
             fail_msg("no indirect function for %s", s[i].name);
@@ -228,15 +228,15 @@ static void test_static_plt(void **state)
     as_str_appendf(&count, "%zu\n", plt);
     expect_lines("indirect relocations", program_lines("readelf -rW static | grep -c IRELATIV"),
                  &count);
-    assay_object_close(&object);
+    as_object_close(&object);
 }
 
 static void expect_frames(const char *path)
 {
-    struct assay_object *object = open_path(path);
+    struct as_object *object = open_path(path);
     struct as_str ours = {0};
-    const struct assay_unwind_range *range;
-    size_t n = assay_object_unwind_ranges(object, &range);
+    const struct as_unwind_range *range;
+    size_t n = as_object_unwind_ranges(object, &range);
     for (size_t i = 0; i < n; i++) {
         assert_true(i == 0 || range[i].start >= range[i - 1].start);
         as_str_appendf(&ours, "%016" PRIx64 "..%016" PRIx64 "\n", range[i].start, range[i].end);
@@ -248,7 +248,7 @@ static void expect_frames(const char *path)
                                absolute),
                  &ours);
     free(absolute);
-    assay_object_close(&object);
+    as_object_close(&object);
 }
 
 static void test_unwind(void **state)
@@ -268,13 +268,13 @@ static void test_unwind(void **state)
 static void test_functions(void **state)
 {
     (void)state;
-    struct assay_object *object = open_path(program_path("pie"));
+    struct as_object *object = open_path(program_path("pie"));
     struct as_str ours = {0};
     static const char *const names[] = {"work", "main", "begin", "finish", "rare", "alias_b"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const struct assay_function *f = find(object, names[i]);
+        const struct as_function *f = find(object, names[i]);
         assert_non_null(f);
-        assert_int_equal(f->origin, ASSAY_FUNCTION_SYMBOL);
+        assert_int_equal(f->origin, AS_FUNCTION_SYMBOL);
         assert_int_equal(f->aliases, strcmp(names[i], "alias_b") == 0);
         assert_false(f->is_part);
         as_str_appendf(&ours, "%016" PRIx64 " %016" PRIx64 " %s\n", f->start, f->end - f->start,
@@ -286,19 +286,19 @@ static void test_functions(void **state)
                       "alias_b\\)$/ \\1/p'"),
         &ours);
     assert_null(find(object, "alias_long"));
-    const struct assay_function *cold = find(object, "work.cold");
+    const struct as_function *cold = find(object, "work.cold");
     if (cold) /* GCC splits, clang 14 does not */
         assert_true(cold->is_part);
-    const struct assay_function *sine = find(object, "sin@plt");
+    const struct as_function *sine = find(object, "sin@plt");
     assert_non_null(sine);
-    assert_int_equal(sine->origin, ASSAY_FUNCTION_PLT);
-    const struct assay_function *start = find(object, "_start");
+    assert_int_equal(sine->origin, AS_FUNCTION_PLT);
+    const struct as_function *start = find(object, "_start");
     assert_non_null(start);
-    assert_int_equal(start->start, assay_object_info(object)->entry);
+    assert_int_equal(start->start, as_object_info(object)->entry);
     /* Labels of the linker do not count as functions. */
     assert_null(find(object, "_etext"));
     assert_null(find(object, "exported_data"));
-    assay_object_close(&object);
+    as_object_close(&object);
 }
 
 /* The constructor and destructor of position-independent files stand in relocations only. */
@@ -307,28 +307,28 @@ static void test_init_functions(void **state)
     (void)state;
     static const char *const names[] = {"pie", "no-pie", "shared", "static", "static-pie"};
     for (size_t v = 0; v < sizeof names / sizeof *names; v++) {
-        struct assay_object *object = open_path(program_path(names[v]));
+        struct as_object *object = open_path(program_path(names[v]));
         const uint64_t *function;
-        size_t n = assay_object_init_functions(object, &function), found = 0;
+        size_t n = as_object_init_functions(object, &function), found = 0;
         uint64_t begin = find(object, "begin")->start, finish = find(object, "finish")->start;
         for (size_t i = 0; i < n; i++)
             found += (function[i] == begin) + 2 * (function[i] == finish);
         assert_int_equal(found, 3);
-        assay_object_close(&object);
+        as_object_close(&object);
     }
 }
 
 /* Without symbols the same bodies are found by unwind ranges and entry points. */
 static void expect_same_starts(const char *stripped)
 {
-    struct assay_object *full = open_path(program_path("pie"));
-    struct assay_object *bare = open_path(program_path(stripped));
-    assert_true(assay_object_info(bare)->is_stripped);
+    struct as_object *full = open_path(program_path("pie"));
+    struct as_object *bare = open_path(program_path(stripped));
+    assert_true(as_object_info(bare)->is_stripped);
     static const char *const names[] = {"work", "main", "begin", "finish", "rare", "_start"};
     size_t n;
-    const struct assay_function *f = functions(bare, &n);
+    const struct as_function *f = functions(bare, &n);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const struct assay_function *due = find(full, names[i]);
+        const struct as_function *due = find(full, names[i]);
         size_t j = 0;
         while (j < n && f[j].start != due->start)
             j++;
@@ -338,16 +338,16 @@ static void expect_same_starts(const char *stripped)
         assert_string_equal(f[j].name, name);
         /* An unwind range is as long as the function. */
         assert_int_equal(f[j].end, due->end);
-        assert_int_equal(f[j].origin, ASSAY_FUNCTION_UNWIND);
+        assert_int_equal(f[j].origin, AS_FUNCTION_UNWIND);
     }
-    const struct assay_function *sine = find(bare, "sin@plt");
+    const struct as_function *sine = find(bare, "sin@plt");
     assert_non_null(sine);
     assert_int_equal(sine->start, find(full, "sin@plt")->start);
     const char *const *needed;
-    assert_int_equal(assay_object_needed(bare, &needed), 2);
-    assert_int_equal(assay_object_info(bare)->build_id_b, 20);
-    assay_object_close(&full);
-    assay_object_close(&bare);
+    assert_int_equal(as_object_needed(bare, &needed), 2);
+    assert_int_equal(as_object_info(bare)->build_id_b, 20);
+    as_object_close(&full);
+    as_object_close(&bare);
 }
 
 static void test_stripped(void **state)
@@ -372,18 +372,17 @@ static void test_without_sections(void **state)
     program_write("sstripped", bytes, cut);
     free(bytes);
     expect_same_starts("sstripped");
-    struct assay_object *full = open_path(program_path("pie"));
-    struct assay_object *bare = open_path(program_path("sstripped"));
-    struct assay_symbol_counts a, b;
-    assay_object_symbol_counts(full, &a);
-    assay_object_symbol_counts(bare, &b);
+    struct as_object *full = open_path(program_path("pie"));
+    struct as_object *bare = open_path(program_path("sstripped"));
+    struct as_symbol_counts a, b;
+    as_object_symbol_counts(full, &a);
+    as_object_symbol_counts(bare, &b);
     assert_int_equal(a.dynsym, b.dynsym);
     assert_int_equal(a.plt, b.plt);
-    const struct assay_unwind_range *range;
-    assert_int_equal(assay_object_unwind_ranges(full, &range),
-                     assay_object_unwind_ranges(bare, &range));
-    assay_object_close(&full);
-    assay_object_close(&bare);
+    const struct as_unwind_range *range;
+    assert_int_equal(as_object_unwind_ranges(full, &range), as_object_unwind_ranges(bare, &range));
+    as_object_close(&full);
+    as_object_close(&bare);
 }
 
 /* Sections of a .o get addresses of their own; symbols, unwind ranges and calls follow. */
@@ -391,22 +390,22 @@ static void test_relocatable(void **state)
 {
     (void)state;
     program_build("sections.o", "-O2 -c -ffunction-sections -fno-pic -fno-pie");
-    struct assay_object *object = open_path(program_path("sections.o"));
-    assert_int_equal(assay_object_info(object)->type, ASSAY_OBJECT_RELOCATABLE);
-    const struct assay_section *section;
-    size_t n = assay_object_sections(object, &section);
-    uint64_t last = ASSAY_OBJECT_REL_BASE;
+    struct as_object *object = open_path(program_path("sections.o"));
+    assert_int_equal(as_object_info(object)->type, AS_OBJECT_RELOCATABLE);
+    const struct as_section *section;
+    size_t n = as_object_sections(object, &section);
+    uint64_t last = AS_OBJECT_REL_BASE;
     for (size_t i = 1; i < n; i++) {
         if (!section[i].alloc)
             continue;
         assert_true(section[i].address >= last);
         last = section[i].address + section[i].size_b;
     }
-    const struct assay_unwind_range *range;
-    size_t range_n = assay_object_unwind_ranges(object, &range);
+    const struct as_unwind_range *range;
+    size_t range_n = as_object_unwind_ranges(object, &range);
     static const char *const names[] = {"work", "main", "begin", "finish", "rare", "alias_b"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const struct assay_function *f = find(object, names[i]);
+        const struct as_function *f = find(object, names[i]);
         assert_non_null(f);
         size_t j = 0;
         while (j < range_n && range[j].start != f->start)
@@ -415,13 +414,13 @@ static void test_relocatable(void **state)
         assert_int_equal(range[j].end, f->end);
     }
     const uint64_t *init;
-    assert_int_equal(assay_object_init_functions(object, &init), 2);
+    assert_int_equal(as_object_init_functions(object, &init), 2);
     assert_int_equal(init[0] + init[1],
                      find(object, "begin")->start + find(object, "finish")->start);
     /* main calls work: some call's target is where work stands. */
-    const struct assay_function *main_f = find(object, "main"), *work = find(object, "work");
+    const struct as_function *main_f = find(object, "main"), *work = find(object, "work");
     uint64_t size_b, main_b = main_f->end - main_f->start;
-    const uint8_t *p = assay_object_bytes(object, main_f->start, &size_b);
+    const uint8_t *p = as_object_bytes(object, main_f->start, &size_b);
     bool called = false;
     for (uint64_t i = 0; i + 5 <= main_b; i++) {
         int32_t displacement;
@@ -430,7 +429,7 @@ static void test_relocatable(void **state)
             p[i] == 0xe8 && main_f->start + i + 5 + (uint64_t)(int64_t)displacement == work->start;
     }
     assert_true(called);
-    assay_object_close(&object);
+    as_object_close(&object);
 }
 
 /* Exception tables are found through the FDE; assembly without type or size is a function too. */
@@ -442,11 +441,11 @@ static void test_lsda_and_assembly(void **state)
                               "extern \"C\" int h() { return 2; }\n";
     program_write("x.cc", cxx, sizeof cxx - 1);
     program_run(TEST_CXX " -O1 -shared -fPIC -o x.so x.cc");
-    struct assay_object *object = open_path(program_path("x.so"));
-    const struct assay_unwind_range *range;
-    size_t n = assay_object_unwind_ranges(object, &range), with = 0;
-    const struct assay_section *section;
-    size_t section_n = assay_object_sections(object, &section);
+    struct as_object *object = open_path(program_path("x.so"));
+    const struct as_unwind_range *range;
+    size_t n = as_object_unwind_ranges(object, &range), with = 0;
+    const struct as_section *section;
+    size_t section_n = as_object_sections(object, &section);
     uint64_t g = find(object, "g")->start, lsda = 0;
     for (size_t i = 0; i < n; i++) {
         with += range[i].lsda != 0;
@@ -459,7 +458,7 @@ static void test_lsda_and_assembly(void **state)
         if (strcmp(section[i].name, ".gcc_except_table") == 0)
             inside = lsda - section[i].address < section[i].size_b;
     assert_true(inside);
-    assay_object_close(&object);
+    as_object_close(&object);
 
     static const char assembly[] = ".text\n.globl entry_a\nentry_a:\n nop\n.Lloop: jmp .Lloop\n"
                                    "inner: nop\n"
@@ -469,7 +468,7 @@ static void test_lsda_and_assembly(void **state)
     program_run(TEST_CC " -c -o a.o a.s");
     object = open_path(program_path("a.o"));
     size_t function_n;
-    const struct assay_function *f = functions(object, &function_n);
+    const struct as_function *f = functions(object, &function_n);
     assert_int_equal(function_n, 3);
     assert_string_equal(f[0].name, "entry_a");
     assert_int_equal(f[0].end - f[0].start, 4); /* to the next function */
@@ -477,7 +476,7 @@ static void test_lsda_and_assembly(void **state)
     assert_int_equal(f[1].end - f[1].start, 1);
     assert_string_equal(f[2].name, "local");
     assert_int_equal(f[2].end - f[2].start, 2); /* by its unwind range, not to the end */
-    assay_object_close(&object);
+    as_object_close(&object);
 }
 
 /* BOLT leaves the code that it has moved behind: only functions with a symbol are live there. */
@@ -496,15 +495,15 @@ static void test_replaced_code(void **state)
     static const char *const names[] = {"moved", "moved.cold.0", "kept"};
     program_write("bolt.s", assembly, sizeof assembly - 1);
     program_run(TEST_CC " -c -o bolt.o bolt.s");
-    struct assay_object *object = open_path(program_path("bolt.o"));
+    struct as_object *object = open_path(program_path("bolt.o"));
     size_t n;
-    const struct assay_function *f = functions(object, &n);
+    const struct as_function *f = functions(object, &n);
     assert_int_equal(n, 3);
     for (size_t i = 0; i < n; i++) {
         assert_string_equal(f[i].name, names[i]);
         assert_int_equal(f[i].is_part, i == 1);
     }
-    assay_object_close(&object);
+    as_object_close(&object);
 }
 
 /* The unwind range of a signal's return begins one byte early; its code is known by itself. */
@@ -521,16 +520,16 @@ static void test_known_code(void **state)
         ".section .note.GNU-stack,\"\",@progbits\n";
     program_write("known.s", assembly, sizeof assembly - 1);
     program_run(TEST_CC " -shared -o known.so known.s");
-    struct assay_object *object = open_path(program_path("known.so"));
-    const struct assay_function *first = find(object, "first");
-    const struct assay_function *signal_end = find(object, "__restore_rt");
+    struct as_object *object = open_path(program_path("known.so"));
+    const struct as_function *first = find(object, "first");
+    const struct as_function *signal_end = find(object, "__restore_rt");
     assert_non_null(signal_end);
     assert_int_equal(signal_end->start, first->start + 2);
     assert_non_null(find(object, "__start_context"));
     char name[32];
     snprintf(name, sizeof name, "func_%" PRIx64, first->start + 1);
     assert_null(find(object, name));
-    assay_object_close(&object);
+    as_object_close(&object);
 }
 
 /* A stripped libgomp: the tail calls of an exported function prove the names of what they reach. */
@@ -547,13 +546,13 @@ static void test_known_jumps(void **state)
         ".section .note.GNU-stack,\"\",@progbits\n";
     program_write("gomp.s", assembly, sizeof assembly - 1);
     program_run(TEST_CC " -shared -o gomp.so gomp.s && strip gomp.so");
-    struct assay_object *object = open_path(program_path("gomp.so"));
-    const struct assay_function *wait = find(object, "gomp_team_barrier_wait");
-    const struct assay_function *end = find(object, "gomp_team_barrier_wait_end");
+    struct as_object *object = open_path(program_path("gomp.so"));
+    const struct as_function *wait = find(object, "gomp_team_barrier_wait");
+    const struct as_function *end = find(object, "gomp_team_barrier_wait_end");
     assert_non_null(wait);
     assert_non_null(end);
     assert_true(end->start > wait->start);
-    assay_object_close(&object);
+    as_object_close(&object);
 }
 
 /* The function that a stripped libgomp starts threads with; of two it is not known which. */
@@ -574,13 +573,13 @@ static void test_known_thread_start(void **state)
         snprintf(text, sizeof text, "%s%s", begin, several ? again : "");
         program_write("starts.s", text, strlen(text));
         program_run(TEST_CC " -shared -o starts.so starts.s -lpthread && strip starts.so");
-        struct assay_object *object = open_path(program_path("starts.so"));
-        const struct assay_function *parallel = find(object, "GOMP_parallel");
-        const struct assay_function *start = find(object, "gomp_thread_start");
+        struct as_object *object = open_path(program_path("starts.so"));
+        const struct as_function *parallel = find(object, "GOMP_parallel");
+        const struct as_function *start = find(object, "gomp_thread_start");
         assert_non_null(parallel);
         assert_int_equal(start != NULL, !several);
         assert_true(several || start->start > parallel->start + 128);
-        assay_object_close(&object);
+        as_object_close(&object);
     }
 }
 
@@ -608,13 +607,13 @@ static void test_known_dock_wait(void **state)
         snprintf(text, sizeof text, "%s%s%s", begin, several ? again : "", end);
         program_write("dock.s", text, strlen(text));
         program_run(TEST_CC " -shared -o dock.so dock.s -lpthread && strip dock.so");
-        struct assay_object *object = open_path(program_path("dock.so"));
-        const struct assay_function *team = find(object, "gomp_team_barrier_wait_end");
-        const struct assay_function *dock = find(object, "gomp_barrier_wait_end");
+        struct as_object *object = open_path(program_path("dock.so"));
+        const struct as_function *team = find(object, "gomp_team_barrier_wait_end");
+        const struct as_function *dock = find(object, "gomp_barrier_wait_end");
         assert_non_null(team);
         assert_int_equal(dock != NULL, !several);
         assert_true(several || dock->start > team->start + 256);
-        assay_object_close(&object);
+        as_object_close(&object);
     }
 }
 

@@ -17,9 +17,9 @@
 
 static void refuses_memory(const void *bytes, size_t n, int code, const char *part)
 {
-    struct assay_error err = {0};
-    struct assay_object *object = (struct assay_object *)&err;
-    assert_int_equal(assay_object_open_memory(bytes, n, "the-file", NULL, &object, &err), code);
+    struct as_error err = {0};
+    struct as_object *object = (struct as_object *)&err;
+    assert_int_equal(as_object_open_memory(bytes, n, "the-file", NULL, &object, &err), code);
     assert_null(object);
     assert_int_equal(err.code, code);
     if (strncmp(err.text, "the-file: ", 10) != 0 || !strstr(err.text, part))
@@ -30,7 +30,7 @@ static void refuses_memory(const void *bytes, size_t n, int code, const char *pa
 static void test_other_formats(void **state)
 {
     (void)state;
-#define SAYS(bytes, part) refuses_memory(bytes, sizeof(bytes) - 1, ASSAY_ERR_NOT_ELF, part)
+#define SAYS(bytes, part) refuses_memory(bytes, sizeof(bytes) - 1, AS_ERR_NOT_ELF, part)
     SAYS("", "is empty (0 bytes)");
     SAYS("#!/bin/sh\necho\n", "is a script for '/bin/sh'");
     SAYS("#! /usr/bin/python3 -u\n", "is a script for '/usr/bin/python3'");
@@ -88,53 +88,53 @@ static void test_machines(void **state)
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
         Elf64_Ehdr ehdr = header();
         ehdr.e_machine = machines[i].machine;
-        refuses_header(ehdr, ASSAY_ERR_ARCH, machines[i].part);
+        refuses_header(ehdr, AS_ERR_ARCH, machines[i].part);
     }
     Elf64_Ehdr k1om = header(); /* Knights Corner's is read */
     k1om.e_machine = 181;
-    refuses_header(k1om, ASSAY_ERR_CORRUPT, "neither sections nor segments");
+    refuses_header(k1om, AS_ERR_CORRUPT, "neither sections nor segments");
     Elf64_Ehdr big = header();
     big.e_ident[EI_DATA] = ELFDATA2MSB;
     big.e_machine = EM_PPC64 << 8;
-    refuses_header(big, ASSAY_ERR_ARCH, "is a big-endian ELF file for PowerPC64:");
+    refuses_header(big, AS_ERR_ARCH, "is a big-endian ELF file for PowerPC64:");
     Elf64_Ehdr small = header();
     small.e_ident[EI_CLASS] = ELFCLASS32;
-    refuses_header(small, ASSAY_ERR_CLASS, "is a 32-bit ELF file (x86-64, x32)");
+    refuses_header(small, AS_ERR_CLASS, "is a 32-bit ELF file (x86-64, x32)");
     small.e_machine = EM_386;
-    refuses_header(small, ASSAY_ERR_CLASS, "is a 32-bit ELF file (Intel 80386)");
+    refuses_header(small, AS_ERR_CLASS, "is a 32-bit ELF file (Intel 80386)");
 }
 
 static void test_headers(void **state)
 {
     (void)state;
     Elf64_Ehdr ehdr = header();
-    refuses_header(ehdr, ASSAY_ERR_CORRUPT, "neither sections nor segments");
+    refuses_header(ehdr, AS_ERR_CORRUPT, "neither sections nor segments");
     ehdr.e_type = ET_CORE;
-    refuses_header(ehdr, ASSAY_ERR_UNSUPPORTED, "is a core dump");
+    refuses_header(ehdr, AS_ERR_UNSUPPORTED, "is a core dump");
     ehdr.e_type = ET_NONE;
-    refuses_header(ehdr, ASSAY_ERR_CORRUPT, "its ELF type is 0");
+    refuses_header(ehdr, AS_ERR_CORRUPT, "its ELF type is 0");
     ehdr = header();
     ehdr.e_ident[EI_CLASS] = 7;
-    refuses_header(ehdr, ASSAY_ERR_CORRUPT, "its ELF class is 7");
+    refuses_header(ehdr, AS_ERR_CORRUPT, "its ELF class is 7");
     ehdr = header();
     ehdr.e_ident[EI_DATA] = 9;
-    refuses_header(ehdr, ASSAY_ERR_CORRUPT, "its ELF byte order is 9");
+    refuses_header(ehdr, AS_ERR_CORRUPT, "its ELF byte order is 9");
     ehdr = header();
     ehdr.e_version = 2;
-    refuses_header(ehdr, ASSAY_ERR_CORRUPT, "its ELF version is 2");
+    refuses_header(ehdr, AS_ERR_CORRUPT, "its ELF version is 2");
     ehdr = header();
     ehdr.e_ehsize = 52;
-    refuses_header(ehdr, ASSAY_ERR_CORRUPT, "says it has 52 bytes");
+    refuses_header(ehdr, AS_ERR_CORRUPT, "says it has 52 bytes");
     ehdr = header();
     for (size_t n = 4; n < sizeof ehdr; n++)
-        refuses_memory(&ehdr, n, ASSAY_ERR_TRUNCATED, "inside the ELF header");
+        refuses_memory(&ehdr, n, AS_ERR_TRUNCATED, "inside the ELF header");
 }
 
 static void refuses_path(const char *path, int code, const char *part)
 {
-    struct assay_error err = {0};
-    struct assay_object *object = NULL;
-    assert_int_equal(assay_object_open(path, NULL, &object, &err), code);
+    struct as_error err = {0};
+    struct as_object *object = NULL;
+    assert_int_equal(as_object_open(path, NULL, &object, &err), code);
     assert_null(object);
     if (strncmp(err.text, path, strlen(path)) != 0 || !strstr(err.text, part))
         fail_msg("'%s' does not say '%s'", err.text, part);
@@ -143,15 +143,15 @@ static void refuses_path(const char *path, int code, const char *part)
 static void test_paths(void **state)
 {
     (void)state;
-    refuses_path(program_path("missing"), ASSAY_ERR_NOT_FOUND, "no such file");
-    refuses_path(program_path("p.c/below"), ASSAY_ERR_NOT_FOUND, "no such file");
-    refuses_path("/", ASSAY_ERR_NOT_REGULAR, "is a directory");
-    refuses_path("/dev/null", ASSAY_ERR_NOT_REGULAR, "is a character device");
+    refuses_path(program_path("missing"), AS_ERR_NOT_FOUND, "no such file");
+    refuses_path(program_path("p.c/below"), AS_ERR_NOT_FOUND, "no such file");
+    refuses_path("/", AS_ERR_NOT_REGULAR, "is a directory");
+    refuses_path("/dev/null", AS_ERR_NOT_REGULAR, "is a character device");
     assert_int_equal(mkfifo(program_path("pipe"), 0600), 0);
-    refuses_path(program_path("pipe"), ASSAY_ERR_NOT_REGULAR, "is a pipe");
+    refuses_path(program_path("pipe"), AS_ERR_NOT_REGULAR, "is a pipe");
     program_write("empty", "", 0);
-    refuses_path(program_path("empty"), ASSAY_ERR_NOT_ELF, "is empty");
-    refuses_path(program_path("p.c"), ASSAY_ERR_NOT_ELF, "is a text file");
+    refuses_path(program_path("empty"), AS_ERR_NOT_ELF, "is empty");
+    refuses_path(program_path("p.c"), AS_ERR_NOT_ELF, "is a text file");
 }
 
 static void test_permission(void **state)
@@ -163,13 +163,13 @@ static void test_permission(void **state)
     /* Root may read everything: change the user for the call. */
     if (root && seteuid(65534) != 0)
         skip();
-    struct assay_object *object;
-    struct assay_error err = {0};
+    struct as_object *object;
+    struct as_error err = {0};
     /* The other user may not even be let into the directory; the sentence is the same. */
-    int rc = assay_object_open(program_path("secret"), NULL, &object, &err);
+    int rc = as_object_open(program_path("secret"), NULL, &object, &err);
     if (root)
         assert_int_equal(seteuid(0), 0);
-    assert_int_equal(rc, ASSAY_ERR_PERMISSION);
+    assert_int_equal(rc, AS_ERR_PERMISSION);
     assert_non_null(strstr(err.text, "permission denied: it is not readable"));
 }
 

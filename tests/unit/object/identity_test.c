@@ -16,30 +16,30 @@
 #include "object/object.h"
 #include "program.h"
 
-static struct assay_file_identity identity_of(const char *name)
+static struct as_file_identity identity_of(const char *name)
 {
-    struct assay_file_identity identity;
+    struct as_file_identity identity;
     const int fd = open(program_path(name), O_RDONLY | O_CLOEXEC);
     assert_true(fd >= 0);
-    assert_true(assay_file_identify(fd, &identity));
+    assert_true(as_file_identify(fd, &identity));
     close(fd);
     return identity;
 }
 
-static void expect(const char *name, const struct assay_file_identity *identity, const char *why)
+static void expect(const char *name, const struct as_file_identity *identity, const char *why)
 {
-    struct assay_object *object;
-    struct assay_error err = {0};
-    const int rc = assay_object_open_same(program_path(name), identity, NULL, &object, &err);
+    struct as_object *object;
+    struct as_error err = {0};
+    const int rc = as_object_open_same(program_path(name), identity, NULL, &object, &err);
     if (why) {
         print_message("# %s\n", err.text);
-        assert_int_equal(rc, ASSAY_ERR_NOT_FOUND);
+        assert_int_equal(rc, AS_ERR_NOT_FOUND);
         assert_non_null(strstr(err.text, why));
         assert_null(object);
     } else if (rc < 0) {
         fail_msg("%s", err.text);
     }
-    assay_object_close(&object);
+    as_object_close(&object);
 }
 
 /* The identity's build-id is that of the object: of all ways to link, also far from the header. */
@@ -51,19 +51,19 @@ static void test_build_ids(void **state)
     static const unsigned due[] = {20, 16, 0, 2, 20};
     (void)state;
     for (unsigned i = 0; i < sizeof due / sizeof *due; i++) {
-        struct assay_object *object;
-        struct assay_error err;
+        struct as_object *object;
+        struct as_error err;
         program_build("built", flags[i]);
-        const struct assay_file_identity identity = identity_of("built");
-        assert_int_equal(assay_object_open(program_path("built"), NULL, &object, &err), 0);
-        const struct assay_object_info *info = assay_object_info(object);
+        const struct as_file_identity identity = identity_of("built");
+        assert_int_equal(as_object_open(program_path("built"), NULL, &object, &err), 0);
+        const struct as_object_info *info = as_object_info(object);
         assert_int_equal(identity.build_id_b, due[i]);
         assert_int_equal(info->build_id_b, due[i]);
         assert_memory_equal(identity.build_id, info->build_id, due[i]);
         assert_int_equal(identity.inode, info->inode);
         assert_int_equal(identity.size_b, info->size_b);
         assert_int_equal(identity.mtime_ns, info->mtime_ns);
-        assay_object_close(&object);
+        as_object_close(&object);
     }
     /* Longer than what the kernel tells: then the file itself is what counts. */
     program_build("built",
@@ -77,7 +77,7 @@ static void test_with_build_id(void **state)
     program_build("one", "-Wl,--build-id=sha1");
     program_build("two", "-Wl,--build-id=sha1 -O3 -DOTHER");
     program_build("bare", "-Wl,--build-id=none");
-    const struct assay_file_identity one = identity_of("one");
+    const struct as_file_identity one = identity_of("one");
     expect("one", &one, NULL);
     program_run("cp one copy && strip copy");
     expect("copy", &one, NULL);
@@ -89,7 +89,7 @@ static void test_without_build_id(void **state)
 {
     (void)state;
     program_build("one", "-Wl,--build-id=none");
-    const struct assay_file_identity one = identity_of("one");
+    const struct as_file_identity one = identity_of("one");
     expect("one", &one, NULL);
     program_run("mv one elsewhere && chmod 700 elsewhere");
     expect("elsewhere", &one, NULL);
@@ -98,19 +98,19 @@ static void test_without_build_id(void **state)
     program_run("cat one >elsewhere");
     expect("elsewhere", &one, "may not be the file that ran"); /* the same bytes, but not
                                                                 * provably */
-    const struct assay_file_identity inode = {.known = ASSAY_FILE_INODE, .inode = one.inode};
+    const struct as_file_identity inode = {.known = AS_FILE_INODE, .inode = one.inode};
     expect("elsewhere", &inode, NULL);
     expect("one", &inode, "may not be the file that ran");
-    expect("one", &(struct assay_file_identity){.inode = one.inode}, "cannot be identified");
+    expect("one", &(struct as_file_identity){.inode = one.inode}, "cannot be identified");
 }
 
 static void test_no_files(void **state)
 {
-    struct assay_file_identity identity;
+    struct as_file_identity identity;
     (void)state;
     int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    assert_false(assay_file_identify(fd, &identity));
-    assert_int_equal(identity.known, ASSAY_FILE_UNSEEN);
+    assert_false(as_file_identify(fd, &identity));
+    assert_int_equal(identity.known, AS_FILE_UNSEEN);
     close(fd);
     /* Every beginning of a file: what its header says is not all there. */
     program_build("built", "-Wl,--build-id=sha1");

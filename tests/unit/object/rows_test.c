@@ -19,24 +19,24 @@
 #include "object/object.h"
 #include "program.h"
 
-static const char *const names[ASSAY_UNWIND_REGISTERS] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi",
-                                                          "rbp", "rsp", "r8",  "r9",  "r10", "r11",
-                                                          "r12", "r13", "r14", "r15", "ra"};
+static const char *const names[AS_UNWIND_REGISTERS] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi",
+                                                       "rbp", "rsp", "r8",  "r9",  "r10", "r11",
+                                                       "r12", "r13", "r14", "r15", "ra"};
 
-static struct assay_object *open_path(const char *path)
+static struct as_object *open_path(const char *path)
 {
-    struct assay_object *object;
-    struct assay_error err = {0};
-    if (assay_object_open(path, NULL, &object, &err) < 0)
+    struct as_object *object;
+    struct as_error err = {0};
+    if (as_object_open(path, NULL, &object, &err) < 0)
         fail_msg("%s", err.text);
     return object;
 }
 
-static const struct assay_unwind_row *row_at(struct assay_object *object, uint64_t address)
+static const struct as_unwind_row *row_at(struct as_object *object, uint64_t address)
 {
-    const struct assay_unwind_row *row;
-    struct assay_error err;
-    assert_int_equal(assay_object_unwind_row(object, address, &row, &err), 0);
+    const struct as_unwind_row *row;
+    struct as_error err;
+    assert_int_equal(as_object_unwind_row(object, address, &row, &err), 0);
     return row;
 }
 
@@ -44,46 +44,46 @@ static const struct assay_unwind_row *row_at(struct assay_object *object, uint64
 
 static int column(const char *name)
 {
-    for (int i = 0; i < ASSAY_UNWIND_REGISTERS; i++)
+    for (int i = 0; i < AS_UNWIND_REGISTERS; i++)
         if (strcmp(names[i], name) == 0)
             return i;
     return -1; /* a vector register */
 }
 
-static void cfa_words(const struct assay_unwind_row *row, char *out, size_t n)
+static void cfa_words(const struct as_unwind_row *row, char *out, size_t n)
 {
-    if (row->cfa_kind == ASSAY_CFA_EXPRESSION)
+    if (row->cfa_kind == AS_CFA_EXPRESSION)
         snprintf(out, n, "exp");
-    else if (row->cfa_kind == ASSAY_CFA_REGISTER)
+    else if (row->cfa_kind == AS_CFA_REGISTER)
         snprintf(out, n, "%s%+d", names[row->cfa_register], row->cfa_value);
     else
         snprintf(out, n, "damaged");
 }
 
-static void rule_words(const struct assay_unwind_row *row, int reg, char *out, size_t n)
+static void rule_words(const struct as_unwind_row *row, int reg, char *out, size_t n)
 {
     snprintf(out, n, "u");
     for (unsigned i = 0; i < row->rule_n; i++) {
-        const struct assay_unwind_rule *rule = &row->rule[i];
+        const struct as_unwind_rule *rule = &row->rule[i];
         if (rule->reg != reg)
             continue;
         switch (rule->kind) {
-        case ASSAY_RULE_SAME:
+        case AS_RULE_SAME:
             snprintf(out, n, "s");
             break;
-        case ASSAY_RULE_OFFSET:
+        case AS_RULE_OFFSET:
             snprintf(out, n, "c%+d", rule->value);
             break;
-        case ASSAY_RULE_VAL_OFFSET:
+        case AS_RULE_VAL_OFFSET:
             snprintf(out, n, "v%+d", rule->value);
             break;
-        case ASSAY_RULE_REGISTER:
+        case AS_RULE_REGISTER:
             snprintf(out, n, "%s", names[rule->value]);
             break;
-        case ASSAY_RULE_EXPRESSION:
+        case AS_RULE_EXPRESSION:
             snprintf(out, n, "exp");
             break;
-        case ASSAY_RULE_VAL_EXPRESSION:
+        case AS_RULE_VAL_EXPRESSION:
             snprintf(out, n, "vexp");
             break;
         default:
@@ -95,7 +95,7 @@ static void rule_words(const struct assay_unwind_row *row, int reg, char *out, s
 #define COLUMNS 80
 
 struct truth {
-    struct assay_object *object;
+    struct as_object *object;
     const char *path;
     int column[COLUMNS];
     unsigned column_n;
@@ -119,7 +119,7 @@ static void take_columns(struct truth *t, char *line)
 static void compare(struct truth *t, uint64_t address, const char *line)
 {
     char text[1024], mine[64];
-    const struct assay_unwind_row *row = row_at(t->object, address);
+    const struct as_unwind_row *row = row_at(t->object, address);
     t->rows++;
     if (!row) {
         t->absent++;
@@ -191,7 +191,7 @@ static size_t against_readelf(const char *path)
     if (t.in_fde)
         flush(&t, t.end);
     pclose(f);
-    assay_object_close(&t.object);
+    as_object_close(&t.object);
     if (t.differ || t.absent)
         fail_msg("%zu rows of %zu differ, %zu are absent; %s", t.differ, t.rows, t.absent, t.first);
     return t.rows;
@@ -285,25 +285,25 @@ static void test_directives(void **state)
     size_t eh = against_readelf(program_path("d.so"));
     assert_true(eh >= 18);
     assert_int_equal(against_readelf(program_path("e.so")), eh);
-    struct assay_object *object = open_path(program_path("d.so"));
-    const struct assay_function *f;
+    struct as_object *object = open_path(program_path("d.so"));
+    const struct as_function *f;
     size_t n;
-    struct assay_error err;
-    assert_int_equal(assay_object_functions(object, false, &f, &n, &err), 0);
-    const struct assay_unwind_row *row = row_at(object, f[0].start);
+    struct as_error err;
+    assert_int_equal(as_object_functions(object, false, &f, &n, &err), 0);
+    const struct as_unwind_row *row = row_at(object, f[0].start);
     assert_int_equal(row->size_b, 1);
     assert_false(row->signal_frame);
     row = row_at(object, f[0].end);
     assert_true(row->signal_frame);
     assert_null(row_at(object, f[0].end + 1));
     assert_null(row_at(object, f[0].start - 1));
-    assay_object_close(&object);
+    as_object_close(&object);
 }
 
-static uint64_t address_of(struct assay_object *object, const char *name)
+static uint64_t address_of(struct as_object *object, const char *name)
 {
-    const struct assay_symbol *symbol;
-    size_t n = assay_object_symbols(object, &symbol);
+    const struct as_symbol *symbol;
+    size_t n = as_object_symbols(object, &symbol);
     for (size_t i = 0; i < n; i++)
         if (strcmp(symbol[i].name, name) == 0)
             return symbol[i].address;
@@ -319,23 +319,23 @@ static void test_debug_frame(void **state)
     for (size_t i = 0; i < 2; i++)
         assert_true(against_readelf(program_build("frames", ways[i])) > 10);
     const char *path = program_build("separate", "-O2 -g -fno-asynchronous-unwind-tables");
-    struct assay_object *object = open_path(path);
+    struct as_object *object = open_path(path);
     uint64_t work = address_of(object, "work");
     assert_non_null(row_at(object, work));
-    assay_object_close(&object);
+    as_object_close(&object);
     program_run("objcopy --only-keep-debug separate separate.debug && strip separate && "
                 "objcopy --add-gnu-debuglink=separate.debug separate");
     object = open_path(path);
     assert_non_null(row_at(object, work)); /* only the debug file says it */
-    assay_object_close(&object);
+    as_object_close(&object);
     program_run("rm separate.debug");
     object = open_path(path);
     assert_null(row_at(object, work));
-    assay_object_close(&object);
+    as_object_close(&object);
     object = open_path(program_build("frames.o", "-O1 -g -fno-asynchronous-unwind-tables -c"));
-    const struct assay_unwind_row *row = row_at(object, address_of(object, "work"));
+    const struct as_unwind_row *row = row_at(object, address_of(object, "work"));
     assert_int_equal(row ? row->start : 0, address_of(object, "work"));
-    assay_object_close(&object);
+    as_object_close(&object);
 }
 
 /* ---- Steps ---------------------------------------------------------------------------------- */
@@ -351,114 +351,114 @@ static bool read_stack(void *context, uint64_t address, uint64_t *word)
     return true;
 }
 
-static enum assay_unwind_result step(struct assay_object *object, uint64_t pc,
-                                     struct assay_unwind_frame *frame)
+static enum as_unwind_result step(struct as_object *object, uint64_t pc,
+                                  struct as_unwind_frame *frame)
 {
-    frame->reg[ASSAY_UNWIND_RA] = pc;
-    const struct assay_unwind_row *row = row_at(object, pc);
+    frame->reg[AS_UNWIND_RA] = pc;
+    const struct as_unwind_row *row = row_at(object, pc);
     assert_non_null(row);
-    return assay_object_unwind_step(object, row, 0, frame, read_stack, NULL);
+    return as_object_unwind_step(object, row, 0, frame, read_stack, NULL);
 }
 
 static void test_steps(void **state)
 {
     (void)state;
-    struct assay_object *object = open_path(program_path("d.so"));
-    const struct assay_function *f;
+    struct as_object *object = open_path(program_path("d.so"));
+    const struct as_function *f;
     size_t n;
-    struct assay_error err;
-    assert_int_equal(assay_object_functions(object, false, &f, &n, &err), 0);
+    struct as_error err;
+    assert_int_equal(as_object_functions(object, false, &f, &n, &err), 0);
     for (size_t i = 0; i < 64; i++)
         stack[i] = 0x100 + i;
-    struct assay_unwind_frame start = {.known = 0x1ffff}, frame;
-    for (unsigned i = 0; i < ASSAY_UNWIND_REGISTERS; i++)
+    struct as_unwind_frame start = {.known = 0x1ffff}, frame;
+    for (unsigned i = 0; i < AS_UNWIND_REGISTERS; i++)
         start.reg[i] = 0x5000 + i;
-    start.reg[ASSAY_UNWIND_RSP] = 0x1000;
-    start.reg[ASSAY_UNWIND_RBP] = 0x1100;
+    start.reg[AS_UNWIND_RSP] = 0x1000;
+    start.reg[AS_UNWIND_RBP] = 0x1100;
 
     /* First row: CFA = rsp + 8, the return address below it. */
     frame = start;
-    assert_int_equal(step(object, f[0].start, &frame), ASSAY_UNWIND_CALLER);
-    assert_int_equal(frame.reg[ASSAY_UNWIND_RSP], 0x1008);
-    assert_int_equal(frame.reg[ASSAY_UNWIND_RA], 0x100);
-    assert_int_equal(frame.reg[ASSAY_UNWIND_RBX], 0x5003);
+    assert_int_equal(step(object, f[0].start, &frame), AS_UNWIND_CALLER);
+    assert_int_equal(frame.reg[AS_UNWIND_RSP], 0x1008);
+    assert_int_equal(frame.reg[AS_UNWIND_RA], 0x100);
+    assert_int_equal(frame.reg[AS_UNWIND_RBX], 0x5003);
     assert_int_equal(frame.known, 1 << 3 | 1 << 6 | 1 << 7 | 0xf << 12 | 1 << 16);
 
     /* CFA = rsp + 16, rbp below the return address. */
     frame = start;
-    assert_int_equal(step(object, f[0].start + 1, &frame), ASSAY_UNWIND_CALLER);
-    assert_int_equal(frame.reg[ASSAY_UNWIND_RSP], 0x1010);
-    assert_int_equal(frame.reg[ASSAY_UNWIND_RA], 0x101);
-    assert_int_equal(frame.reg[ASSAY_UNWIND_RBP], 0x100);
+    assert_int_equal(step(object, f[0].start + 1, &frame), AS_UNWIND_CALLER);
+    assert_int_equal(frame.reg[AS_UNWIND_RSP], 0x1010);
+    assert_int_equal(frame.reg[AS_UNWIND_RA], 0x101);
+    assert_int_equal(frame.reg[AS_UNWIND_RBP], 0x100);
 
     /* The row of expressions: CFA = *(0x10f8), r14 at CFA + 40, r13 at CFA + 24. */
     stack[31] = 0x1080;
     frame = start;
     uint64_t at = f[0].start + 1 + 70 + 300 + 70000 + 1 + 1;
-    assert_int_equal(step(object, at, &frame), ASSAY_UNWIND_CALLER);
-    assert_int_equal(frame.reg[ASSAY_UNWIND_RSP], 0x1080);
-    assert_int_equal(frame.reg[ASSAY_UNWIND_RA], 0x10f);
-    assert_int_equal(frame.reg[ASSAY_UNWIND_RBX], 0x11e);
+    assert_int_equal(step(object, at, &frame), AS_UNWIND_CALLER);
+    assert_int_equal(frame.reg[AS_UNWIND_RSP], 0x1080);
+    assert_int_equal(frame.reg[AS_UNWIND_RA], 0x10f);
+    assert_int_equal(frame.reg[AS_UNWIND_RBX], 0x11e);
     assert_int_equal(frame.reg[12], 0x1100 - 24);
     assert_int_equal(frame.reg[13], 0x113);
     assert_int_equal(frame.reg[14], 0x115);
 
     /* A CFA that leads outside the stack, a register that is not known, an end. */
     frame = start;
-    frame.reg[ASSAY_UNWIND_RSP] = 0x9000;
-    assert_int_equal(step(object, f[0].start, &frame), ASSAY_UNWIND_NO_MEMORY);
-    assert_int_equal(frame.reg[ASSAY_UNWIND_RSP], 0x9000);
-    frame.known &= ~(1u << ASSAY_UNWIND_RSP);
-    assert_int_equal(step(object, f[0].start, &frame), ASSAY_UNWIND_DAMAGED);
+    frame.reg[AS_UNWIND_RSP] = 0x9000;
+    assert_int_equal(step(object, f[0].start, &frame), AS_UNWIND_NO_MEMORY);
+    assert_int_equal(frame.reg[AS_UNWIND_RSP], 0x9000);
+    frame.known &= ~(1u << AS_UNWIND_RSP);
+    assert_int_equal(step(object, f[0].start, &frame), AS_UNWIND_DAMAGED);
     frame = start;
     stack[0] = 0;
-    assert_int_equal(step(object, f[0].start, &frame), ASSAY_UNWIND_OUTERMOST);
-    assay_object_close(&object);
+    assert_int_equal(step(object, f[0].start, &frame), AS_UNWIND_OUTERMOST);
+    as_object_close(&object);
 }
 
 /* The expression of the lazy PLT: past its push, one word more is on the stack. */
 static void test_plt(void **state)
 {
     (void)state;
-    struct assay_object *object = open_path(program_build("plt", "-O1 -no-pie -Wl,-z,lazy"));
-    const struct assay_function *f;
+    struct as_object *object = open_path(program_build("plt", "-O1 -no-pie -Wl,-z,lazy"));
+    const struct as_function *f;
     size_t n, stubs = 0;
-    struct assay_error err;
-    assert_int_equal(assay_object_functions(object, false, &f, &n, &err), 0);
+    struct as_error err;
+    assert_int_equal(as_object_functions(object, false, &f, &n, &err), 0);
     for (size_t i = 0; i < 64; i++)
         stack[i] = 0x100 + i;
     for (size_t i = 0; i < n; i++) {
-        if (f[i].origin != ASSAY_FUNCTION_PLT || f[i].start % 16)
+        if (f[i].origin != AS_FUNCTION_PLT || f[i].start % 16)
             continue;
-        const struct assay_unwind_row *row = row_at(object, f[i].start);
-        if (!row || row->cfa_kind != ASSAY_CFA_EXPRESSION)
+        const struct as_unwind_row *row = row_at(object, f[i].start);
+        if (!row || row->cfa_kind != AS_CFA_EXPRESSION)
             continue; /* .plt.got */
         stubs++;
         for (unsigned at = 0; at < 16; at++) {
-            struct assay_unwind_frame frame = {.known = 0x1ffff};
-            frame.reg[ASSAY_UNWIND_RSP] = 0x1000;
-            assert_int_equal(step(object, f[i].start + at, &frame), ASSAY_UNWIND_CALLER);
-            assert_int_equal(frame.reg[ASSAY_UNWIND_RA], at < 11 ? 0x100 : 0x101);
+            struct as_unwind_frame frame = {.known = 0x1ffff};
+            frame.reg[AS_UNWIND_RSP] = 0x1000;
+            assert_int_equal(step(object, f[i].start + at, &frame), AS_UNWIND_CALLER);
+            assert_int_equal(frame.reg[AS_UNWIND_RA], at < 11 ? 0x100 : 0x101);
         }
     }
     assert_true(stubs > 3);
-    assay_object_close(&object);
+    as_object_close(&object);
 }
 
 /* ---- Threads, damage, memory ----------------------------------------------------------------- */
 
 struct reader {
-    struct assay_object *object;
+    struct as_object *object;
     uint64_t sum;
 };
 
 static void *ask_all(void *context)
 {
     struct reader *reader = context;
-    const struct assay_unwind_range *range;
-    size_t n = assay_object_unwind_ranges(reader->object, &range);
+    const struct as_unwind_range *range;
+    size_t n = as_object_unwind_ranges(reader->object, &range);
     for (size_t i = 0; i < n; i++) {
-        const struct assay_unwind_row *row = row_at(reader->object, range[i].end - 1);
+        const struct as_unwind_row *row = row_at(reader->object, range[i].end - 1);
         reader->sum = reader->sum * 31 + (row ? row->start + row->rule_n : 0);
     }
     return NULL;
@@ -467,7 +467,7 @@ static void *ask_all(void *context)
 static void test_threads(void **state)
 {
     (void)state;
-    struct assay_object *object = open_path("/lib/x86_64-linux-gnu/libc.so.6");
+    struct as_object *object = open_path("/lib/x86_64-linux-gnu/libc.so.6");
     struct reader reader[4];
     pthread_t thread[4];
     for (int i = 0; i < 4; i++) {
@@ -478,36 +478,36 @@ static void test_threads(void **state)
         pthread_join(thread[i], NULL);
         assert_int_equal(reader[i].sum, reader[0].sum);
     }
-    assay_object_close(&object);
+    as_object_close(&object);
 }
 
 /* Asks for and steps through every row; whatever the bytes say, it ends. */
 static void walk(const uint8_t *bytes, size_t n)
 {
     uint8_t *copy = malloc(n); /* exact, for the sanitizer */
-    struct assay_object *object;
-    struct assay_error err;
+    struct as_object *object;
+    struct as_error err;
     assert_non_null(copy);
     memcpy(copy, bytes, n);
-    if (assay_object_open_memory(copy, n, "damaged", NULL, &object, &err) == 0) {
-        const struct assay_unwind_range *range;
-        size_t ranges = assay_object_unwind_ranges(object, &range);
+    if (as_object_open_memory(copy, n, "damaged", NULL, &object, &err) == 0) {
+        const struct as_unwind_range *range;
+        size_t ranges = as_object_unwind_ranges(object, &range);
         for (size_t i = 0; i < ranges; i++) {
             uint64_t at = range[i].start;
             for (unsigned rows = 0; at < range[i].end && rows < 100; rows++) {
-                const struct assay_unwind_row *row = row_at(object, at);
+                const struct as_unwind_row *row = row_at(object, at);
                 if (!row)
                     break;
-                struct assay_unwind_frame frame = {.known = 0x1ffff};
-                frame.reg[ASSAY_UNWIND_RSP] = 0x1000;
-                frame.reg[ASSAY_UNWIND_RBP] = 0x1100;
-                assay_object_unwind_step(object, row, 0, &frame, read_stack, NULL);
+                struct as_unwind_frame frame = {.known = 0x1ffff};
+                frame.reg[AS_UNWIND_RSP] = 0x1000;
+                frame.reg[AS_UNWIND_RBP] = 0x1100;
+                as_object_unwind_step(object, row, 0, &frame, read_stack, NULL);
                 assert_true(row->start + row->size_b > at);
                 at = row->start + row->size_b;
             }
         }
     }
-    assay_object_close(&object);
+    as_object_close(&object);
     free(copy);
 }
 
@@ -516,9 +516,9 @@ static void test_damage(void **state)
     (void)state;
     size_t n;
     uint8_t *bytes = program_read(program_path("d.so"), &n);
-    struct assay_object *object = open_path(program_path("d.so"));
-    const struct assay_section *section, *frames = NULL;
-    size_t sections = assay_object_sections(object, &section);
+    struct as_object *object = open_path(program_path("d.so"));
+    const struct as_section *section, *frames = NULL;
+    size_t sections = as_object_sections(object, &section);
     for (size_t i = 1; i < sections; i++)
         if (strcmp(section[i].name, ".eh_frame") == 0)
             frames = &section[i];
@@ -542,7 +542,7 @@ static void test_damage(void **state)
         walk(bytes, n);
         memcpy(bytes + frames->offset, saved, frames->size_b);
     }
-    assay_object_close(&object);
+    as_object_close(&object);
     free(bytes);
 }
 
@@ -555,17 +555,17 @@ static void test_bad_instruction(void **state)
                                ".type f, @function\n";
     write_assembly("b.s", "", text);
     program_run("cc -shared -nostdlib -o b.so b.s");
-    struct assay_object *object = open_path(program_path("b.so"));
-    const struct assay_function *f;
+    struct as_object *object = open_path(program_path("b.so"));
+    const struct as_function *f;
     size_t n;
-    struct assay_error err;
-    assert_int_equal(assay_object_functions(object, false, &f, &n, &err), 0);
+    struct as_error err;
+    assert_int_equal(as_object_functions(object, false, &f, &n, &err), 0);
     assert_int_equal(row_at(object, f[0].start)->cfa_value, 8);
-    assert_int_equal(row_at(object, f[0].start + 1)->cfa_kind, ASSAY_CFA_REGISTER);
-    assert_int_equal(row_at(object, f[0].start + 2)->cfa_kind, ASSAY_CFA_NONE);
-    struct assay_unwind_frame frame = {.known = 0x1ffff};
-    assert_int_equal(step(object, f[0].start + 2, &frame), ASSAY_UNWIND_DAMAGED);
-    assay_object_close(&object);
+    assert_int_equal(row_at(object, f[0].start + 1)->cfa_kind, AS_CFA_REGISTER);
+    assert_int_equal(row_at(object, f[0].start + 2)->cfa_kind, AS_CFA_NONE);
+    struct as_unwind_frame frame = {.known = 0x1ffff};
+    assert_int_equal(step(object, f[0].start + 2, &frame), AS_UNWIND_DAMAGED);
+    as_object_close(&object);
 }
 
 /* After a pop that the rules do not tell, the register itself is the caller's. */
@@ -577,37 +577,37 @@ static void test_popped(void **state)
                                ".cfi_endproc\n.size f, .-f\n.type f, @function\n";
     write_assembly("pop.s", "", text);
     program_run("cc -shared -nostdlib -o pop.so pop.s");
-    struct assay_object *object = open_path(program_path("pop.so"));
+    struct as_object *object = open_path(program_path("pop.so"));
     uint64_t f = address_of(object, "f");
-    struct assay_unwind_frame start = {.known = 0x1ffff}, frame;
-    start.reg[ASSAY_UNWIND_RSP] = 0x1000; /* nothing can be read below */
-    start.reg[ASSAY_UNWIND_RBP] = 0x7777;
+    struct as_unwind_frame start = {.known = 0x1ffff}, frame;
+    start.reg[AS_UNWIND_RSP] = 0x1000; /* nothing can be read below */
+    start.reg[AS_UNWIND_RBP] = 0x7777;
     stack[0] = 0x100;
     stack[1] = 0x101;
     frame = start;
-    assert_int_equal(step(object, f + 1, &frame), ASSAY_UNWIND_CALLER);
-    assert_int_equal(frame.reg[ASSAY_UNWIND_RBP], 0x100);
+    assert_int_equal(step(object, f + 1, &frame), AS_UNWIND_CALLER);
+    assert_int_equal(frame.reg[AS_UNWIND_RBP], 0x100);
     frame = start;
-    assert_int_equal(step(object, f + 2, &frame), ASSAY_UNWIND_CALLER);
-    assert_int_equal(frame.reg[ASSAY_UNWIND_RBP], 0x7777);
-    assert_int_equal(frame.reg[ASSAY_UNWIND_RA], 0x100);
-    assay_object_close(&object);
+    assert_int_equal(step(object, f + 2, &frame), AS_UNWIND_CALLER);
+    assert_int_equal(frame.reg[AS_UNWIND_RBP], 0x7777);
+    assert_int_equal(frame.reg[AS_UNWIND_RA], 0x100);
+    as_object_close(&object);
 }
 
 static void test_out_of_memory(void **state)
 {
     (void)state;
-    const struct assay_unwind_row *row = NULL;
+    const struct as_unwind_row *row = NULL;
     for (int64_t after = 0; !row; after++) {
-        struct assay_object *object = open_path(program_path("e.so"));
-        struct assay_error err = {0};
-        const struct assay_symbol *symbol;
-        assert_true(assay_object_symbols(object, &symbol) > 0 && after < 100);
+        struct as_object *object = open_path(program_path("e.so"));
+        struct as_error err = {0};
+        const struct as_symbol *symbol;
+        assert_true(as_object_symbols(object, &symbol) > 0 && after < 100);
         as_alloc_fail_after(after);
-        int rc = assay_object_unwind_row(object, symbol[0].address, &row, &err);
+        int rc = as_object_unwind_row(object, symbol[0].address, &row, &err);
         as_alloc_fail_after(-1);
-        assert_true(rc == ASSAY_ERR_NOMEM || (rc == 0 && row));
-        assay_object_close(&object);
+        assert_true(rc == AS_ERR_NOMEM || (rc == 0 && row));
+        as_object_close(&object);
     }
 }
 

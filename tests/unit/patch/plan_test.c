@@ -17,8 +17,8 @@
 #include "patch/patch.h"
 
 struct plan {
-    struct assay_object *object;
-    struct assay_program *program;
+    struct as_object *object;
+    struct as_program *program;
     struct as_patch_verdict *verdict;
     uint8_t *bytes;
     size_t n;
@@ -26,13 +26,13 @@ struct plan {
 
 static struct plan make_plan_of(const char *path, enum as_patch_mode mode)
 {
-    const struct assay_program_options options = {.jobs = 1, .path_limit = ASSAY_PATH_LIMIT};
+    const struct as_program_options options = {.jobs = 1, .path_limit = AS_PATH_LIMIT};
     const struct as_patch_wish wish = {.mode = mode, .period = 10, .kept = 64};
     struct as_patch_maker *maker = NULL;
-    struct assay_error err;
+    struct as_error err;
     struct plan it = {0};
-    assert_int_equal(assay_object_open(path, NULL, &it.object, &err), 0);
-    assert_int_equal(assay_program_new(it.object, &options, &it.program, &err), 0);
+    assert_int_equal(as_object_open(path, NULL, &it.object, &err), 0);
+    assert_int_equal(as_program_new(it.object, &options, &it.program, &err), 0);
     it.verdict = as_calloc(it.program->loop_n + 1, sizeof *it.verdict);
     assert_int_equal(as_patch_maker_new(&wish, &maker, &err), 0);
     assert_int_equal(as_patch_maker_add(maker, it.program, NULL, it.verdict, &err), 0);
@@ -50,14 +50,14 @@ static void drop_plan(struct plan *it)
 {
     as_free(it->bytes);
     as_free(it->verdict);
-    assay_program_free(&it->program);
-    assay_object_close(&it->object);
+    as_program_free(&it->program);
+    as_object_close(&it->object);
 }
 
 /* The verdict on the only loop of the function `name`. */
 static const struct as_patch_verdict *verdict_on(const struct plan *it, const char *name)
 {
-    const struct assay_program *p = it->program;
+    const struct as_program *p = it->program;
     const struct as_patch_verdict *found = NULL;
     for (size_t l = 0; l < p->loop_n; l++) {
         if (strcmp(p->body[p->loop[l].body].name, name) != 0)
@@ -235,7 +235,7 @@ static void check_regions(const char *path, uint64_t least_n)
     assert_true(plan->region.n > least_n);
     for (uint64_t r = 0; r < plan->region.n; r++) {
         uint64_t have_b;
-        const uint8_t *bytes = assay_object_bytes(it.object, region[r].header, &have_b);
+        const uint8_t *bytes = as_object_bytes(it.object, region[r].header, &have_b);
         assert_memory_equal(bytes, region[r].original, 8);
         assert_true(region[r].measured.spans > 0);
     }
@@ -340,7 +340,7 @@ static void test_memory(void **state)
 {
     struct plan it = make_plan_of(AGENT, AS_PATCH_IDENT);
     struct as_patch_wish wish = {.mode = AS_PATCH_TIME};
-    struct assay_error err;
+    struct as_error err;
     int rc = -1;
     (void)state;
     for (int64_t after = 0; rc < 0 || wish.mode == AS_PATCH_TIME; after += 1 + after / 3) {
@@ -355,7 +355,7 @@ static void test_memory(void **state)
             rc = as_patch_maker_add(maker, it.program, NULL, it.verdict, &err);
         as_alloc_fail_after(-1);
         if (rc < 0)
-            assert_int_equal(err.code, ASSAY_ERR_NOMEM);
+            assert_int_equal(err.code, AS_ERR_NOMEM);
         as_patch_maker_free(&maker);
     }
     drop_plan(&it);

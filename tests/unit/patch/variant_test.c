@@ -74,8 +74,8 @@ FUNCTION(crowded, "1: addq $1,72(%rsp)\n addq $1,80(%rsp)\n addq $1,88(%rsp)\n a
                   " add 56(%rsp),%rax\n addq $1,64(%rsp)\n add 64(%rsp),%rax\n jnz 1b\n ret");
 
 struct varied {
-    struct assay_object *object;
-    struct assay_program *program;
+    struct as_object *object;
+    struct as_program *program;
     struct as_patch_verdict *verdict;
     uint8_t *bytes;
     size_t n;
@@ -83,17 +83,17 @@ struct varied {
 
 static struct varied vary_with(bool slices, bool nests)
 {
-    const struct assay_program_options options = {.jobs = 1, .path_limit = ASSAY_PATH_LIMIT};
+    const struct as_program_options options = {.jobs = 1, .path_limit = AS_PATH_LIMIT};
     const struct as_patch_wish wish = {.mode = AS_PATCH_VARY,
                                        .period = 31,
                                        .variants = UINT32_MAX,
                                        .slices = slices,
                                        .nests = nests};
     struct as_patch_maker *maker = NULL;
-    struct assay_error err;
+    struct as_error err;
     struct varied it = {0};
-    assert_int_equal(assay_object_open("/proc/self/exe", NULL, &it.object, &err), 0);
-    assert_int_equal(assay_program_new(it.object, &options, &it.program, &err), 0);
+    assert_int_equal(as_object_open("/proc/self/exe", NULL, &it.object, &err), 0);
+    assert_int_equal(as_program_new(it.object, &options, &it.program, &err), 0);
     it.verdict = as_calloc(it.program->loop_n + 1, sizeof *it.verdict);
     assert_int_equal(as_patch_maker_new(&wish, &maker, &err), 0);
     assert_int_equal(as_patch_maker_add(maker, it.program, NULL, it.verdict, &err), 0);
@@ -117,8 +117,8 @@ static void drop(struct varied *it)
 {
     as_free(it->bytes);
     as_free(it->verdict);
-    assay_program_free(&it->program);
-    assay_object_close(&it->object);
+    as_program_free(&it->program);
+    as_object_close(&it->object);
 }
 
 static int drop_plan(void **state)
@@ -130,7 +130,7 @@ static int drop_plan(void **state)
 
 static const struct as_patch_verdict *verdict_of(const struct varied *it, const char *name)
 {
-    const struct assay_program *p = it->program;
+    const struct as_program *p = it->program;
     for (size_t l = 0; l < p->loop_n; l++)
         if (strcmp(p->body[p->loop[l].body].name, name) == 0)
             return &it->verdict[l];
@@ -164,18 +164,18 @@ static void disassemble(const struct varied *it, const struct as_patch_variant *
 {
     const struct as_patch_plan *plan = (const void *)it->bytes;
     const uint8_t *code = (const uint8_t *)as_patch_at(plan, &plan->code) + variant->code.code;
-    struct assay_code decoded;
-    struct assay_error err;
+    struct as_code decoded;
+    struct as_error err;
     size_t n = 0;
-    assert_int_equal(assay_decode(code, variant->code.size_b, 0x1000, &decoded, &err), 0);
+    assert_int_equal(as_decode(code, variant->code.size_b, 0x1000, &decoded, &err), 0);
     for (size_t i = 0; i < decoded.n && n + 80 < out_b; i++) {
         const uint64_t at = decoded.insn[i].address - 0x1000;
         char text[80];
-        assay_insn_format(code + at, variant->code.size_b - at, decoded.insn[i].address,
-                          ASSAY_SYNTAX_INTEL, text, sizeof text);
+        as_insn_format(code + at, variant->code.size_b - at, decoded.insn[i].address,
+                       AS_SYNTAX_INTEL, text, sizeof text);
         n += (size_t)snprintf(out + n, out_b - n, "%s%s", i ? "; " : "", text);
     }
-    assay_code_free(&decoded);
+    as_code_free(&decoded);
 }
 
 static void check_code(const struct varied *it, const char *name, unsigned kind,

@@ -6,36 +6,35 @@
 #include "base/error.h"
 #include "pipeline/pipeline.h"
 
-static const struct assay_set_metric metrics[] = {
+static const struct as_set_metric metrics[] = {
     {.metric = {"dummy_cy", "cy", "Cycles of a path.", .formula = "10 x path"},
-     .origin = ASSAY_ORIGIN_MODELLED,
+     .origin = AS_ORIGIN_MODELLED,
      .digits = 1,
      .bounded = true},
     {.metric = {"dummy_score", "1", "A column.", "loop + 0.5", .title = "Dummy", .topic = "dummy"},
-     .origin = ASSAY_ORIGIN_DERIVED,
+     .origin = AS_ORIGIN_DERIVED,
      .digits = 1}};
 static const char *const column[] = {"What", "n"};
 
-static int say_of_loop(struct assay_pass_object *it, struct assay_error *err)
+static int say_of_loop(struct as_pass_object *it, struct as_error *err)
 {
     const double score = (double)it->of.object_id + 0.5;
-    const struct assay_quantity whole[] = {{.n = 0}, assay_derived(score, score, score, 1)};
-    const struct assay_cell cells[] = {assay_cell_text("loads"), assay_cell_integer(7)};
-    AS_TRY(assay_pass_write_values(it, NULL, whole, err));
+    const struct as_bounded_value whole[] = {{.n = 0}, as_value_derived(score, score, score, 1)};
+    const struct as_sql_cell cells[] = {as_sql_cell_text("loads"), as_sql_cell_integer(7)};
+    AS_TRY(as_pass_write_values(it, NULL, whole, err));
     for (int path = 1; path <= 2; path++) {
-        const struct assay_row_context where = {.path = assay_known(path)};
-        const struct assay_quantity each[] = {assay_modelled(10 * path, 10 * path - 1, 99),
-                                              {.n = 0}};
-        AS_TRY(assay_pass_write_values(it, &where, each, err));
+        const struct as_row_context where = {.path = as_known(path)};
+        const struct as_bounded_value each[] = {as_value_modelled(10 * path, 10 * path - 1, 99),
+                                                {.n = 0}};
+        AS_TRY(as_pass_write_values(it, &where, each, err));
     }
-    AS_TRY(assay_pass_write_table(it, "A table", column, 2, cells, 1, err));
-    return assay_pass_write_finding(it, ASSAY_FINDING_POTENTIAL, "This loop was looked at.", err);
+    AS_TRY(as_pass_write_table(it, "A table", column, 2, cells, 1, err));
+    return as_pass_write_finding(it, AS_FINDING_POTENTIAL, "This loop was looked at.", err);
 }
 
-int dummy_pass(struct assay_pass_job *job, struct assay_error *err);
-int dummy_pass(struct assay_pass_job *job, struct assay_error *err)
+int dummy_pass(struct as_pass_job *job, struct as_error *err);
+int dummy_pass(struct as_pass_job *job, struct as_error *err)
 {
-    static const struct assay_pass_objects each = {"dummy", ASSAY_OBJECT_LOOP, metrics, 2,
-                                                   say_of_loop};
-    return assay_experiment_write_each(job->experiment, job->run_id, &each, NULL, err);
+    static const struct as_pass_objects each = {"dummy", AS_OBJECT_LOOP, metrics, 2, say_of_loop};
+    return as_experiment_write_each(job->experiment, job->run_id, &each, NULL, err);
 }

@@ -13,10 +13,10 @@
 #include "pipeline/pipeline.h"
 #include "report/report.h"
 
-int dummy_pass(struct assay_pass_job *job, struct assay_error *err);
+int dummy_pass(struct as_pass_job *job, struct as_error *err);
 
 struct shown {
-    struct assay_experiment *experiment;
+    struct as_experiment *experiment;
     struct fixture f;
     json_t *document;
 };
@@ -28,7 +28,7 @@ static void show(struct shown *it)
     json_error_t error;
 
     as_out_init_str(&out, &str);
-    fine(assay_report_data(it->experiment, it->f.run, NULL, &out, err));
+    fine(as_report_data(it->experiment, it->f.run, NULL, &out, err));
     fine(as_out_flush(&out, err));
     as_out_fini(&out);
     json_decref(it->document);
@@ -40,15 +40,15 @@ static void show(struct shown *it)
 
 static void run_dummy(struct shown *it)
 {
-    static const struct assay_pass pass = {.name = "dummy",
-                                           .stage = "dummy",
-                                           .needs = "samples",
-                                           .makes = "dummies",
-                                           .run = dummy_pass};
-    const struct assay_pipeline_request request = {.pass = &pass, .pass_n = 1};
-    struct assay_pipeline_result result = {0};
+    static const struct as_pass pass = {.name = "dummy",
+                                        .stage = "dummy",
+                                        .needs = "samples",
+                                        .makes = "dummies",
+                                        .run = dummy_pass};
+    const struct as_pipeline_request request = {.pass = &pass, .pass_n = 1};
+    struct as_pipeline_result result = {0};
 
-    fine(assay_pipeline_again(it->experiment, it->f.run, &request, &result, err));
+    fine(as_pipeline_again(it->experiment, it->f.run, &request, &result, err));
     show(it);
 }
 
@@ -159,9 +159,9 @@ static void test_dummy(void **state)
     const struct place *place = *state;
     struct shown it = {0};
 
-    fine(assay_experiment_create(place->exp, 0, &it.experiment, err));
+    fine(as_experiment_create(place->exp, 0, &it.experiment, err));
     fine(fixture_fill(it.experiment, &it.f, err));
-    fine(assay_experiment_summarise(it.experiment, it.f.run, err));
+    fine(as_experiment_summarise(it.experiment, it.f.run, err));
     show(&it);
     assert_null(find(json_object_get(it.document, "findings"), "topic", "dummy", -1));
     for (int again = 0; again < 2; again++) { /* the second time nothing is there twice */
@@ -175,28 +175,28 @@ static void test_dummy(void **state)
         integer_of(it.experiment, "SELECT count(*) FROM finding WHERE topic = 'dummy'"),
         integer_of(it.experiment, "SELECT count(*) FROM loop"));
     json_decref(it.document);
-    fine(assay_experiment_close(&it.experiment, err));
+    fine(as_experiment_close(&it.experiment, err));
 }
 
 /* The report is of the run that was asked about, not of those that a pass made for it. */
 static void test_default_run(void **state)
 {
     const struct place *place = *state;
-    struct assay_row_run variant = {
+    struct as_row_run variant = {
         .kind = "variant", .command = "x", .state = "complete", .role = "variant"};
     struct shown it = {0};
 
-    fine(assay_experiment_create(place->exp, 0, &it.experiment, err));
+    fine(as_experiment_create(place->exp, 0, &it.experiment, err));
     fine(fixture_fill(it.experiment, &it.f, err));
-    fine(assay_experiment_summarise(it.experiment, it.f.run, err));
+    fine(as_experiment_summarise(it.experiment, it.f.run, err));
     variant.reference_id = it.f.run;
-    fine(assay_experiment_add_run(it.experiment, &variant, NULL, err));
+    fine(as_experiment_add_run(it.experiment, &variant, NULL, err));
     const int64_t asked = it.f.run;
     it.f.run = 0;
     show(&it);
     assert_int_equal(json_integer_value(json_object_get(it.document, "run_id")), asked);
     json_decref(it.document);
-    fine(assay_experiment_close(&it.experiment, err));
+    fine(as_experiment_close(&it.experiment, err));
 }
 
 int main(void)

@@ -8,10 +8,10 @@
 #include "pipeline/plan.h"
 
 /* "a b | c": the names in order, a bar between waves. */
-static void expect_plan(const struct assay_pass *pass, size_t n, int level, const char *there,
+static void expect_plan(const struct as_pass *pass, size_t n, int level, const char *there,
                         const char *want)
 {
-    struct assay_error err = {0};
+    struct as_error err = {0};
     struct as_pass_plan plan;
     char got[256] = "";
 
@@ -29,7 +29,7 @@ static void expect_plan(const struct assay_pass *pass, size_t n, int level, cons
 
 #define PLAN(level, there, want, ...)                                                              \
     do {                                                                                           \
-        const struct assay_pass table[] = {__VA_ARGS__};                                           \
+        const struct as_pass table[] = {__VA_ARGS__};                                              \
         expect_plan(table, sizeof table / sizeof *table, level, there, want);                      \
     } while (0)
 
@@ -76,35 +76,35 @@ static void test_level_and_there(void **state)
 
 static void test_cycle(void **state)
 {
-    const struct assay_pass table[] = {{.name = "fine", .makes = "0"},
-                                       {.name = "hen", .needs = "egg", .makes = "bird"},
-                                       {.name = "nest", .uses = "bird", .makes = "egg"},
-                                       {.name = "omelette", .needs = "egg"}};
-    struct assay_error err = {0};
+    const struct as_pass table[] = {{.name = "fine", .makes = "0"},
+                                    {.name = "hen", .needs = "egg", .makes = "bird"},
+                                    {.name = "nest", .uses = "bird", .makes = "egg"},
+                                    {.name = "omelette", .needs = "egg"}};
+    struct as_error err = {0};
     struct as_pass_plan plan;
 
     (void)state;
-    assert_int_equal(as_plan_make(table, 4, 1, "", &plan, &err), ASSAY_ERR_INTERNAL);
+    assert_int_equal(as_plan_make(table, 4, 1, "", &plan, &err), AS_ERR_INTERNAL);
     assert_string_equal(err.text, "passes: hen, nest, omelette wait for what each other makes; "
                                   "take one of the needs away");
 }
 
 static void test_limits(void **state)
 {
-    struct assay_pass table[ASSAY_PIPELINE_PASSES_MAX + 1] = {{.name = "a"}};
+    struct as_pass table[AS_PIPELINE_PASSES_MAX + 1] = {{.name = "a"}};
     char words[1024] = "";
-    struct assay_error err = {0};
+    struct as_error err = {0};
     struct as_pass_plan plan;
 
     (void)state;
-    for (size_t i = 0; i <= ASSAY_PIPELINE_PASSES_MAX; i++)
+    for (size_t i = 0; i <= AS_PIPELINE_PASSES_MAX; i++)
         table[i].name = "a";
-    assert_int_equal(as_plan_make(table, ASSAY_PIPELINE_PASSES_MAX + 1, 1, "", &plan, &err),
-                     ASSAY_ERR_LIMIT);
+    assert_int_equal(as_plan_make(table, AS_PIPELINE_PASSES_MAX + 1, 1, "", &plan, &err),
+                     AS_ERR_LIMIT);
     for (int i = 0; i <= AS_PLAN_FACTS_MOST; i++)
         snprintf(words + strlen(words), sizeof words - strlen(words), "f%d ", i);
     table[0].makes = words;
-    assert_int_equal(as_plan_make(table, 1, 1, "", &plan, &err), ASSAY_ERR_LIMIT);
+    assert_int_equal(as_plan_make(table, 1, 1, "", &plan, &err), AS_ERR_LIMIT);
 }
 
 int main(void)

@@ -13,21 +13,21 @@
 #include "pipeline/pipeline.h"
 
 /* A finding by the name of the pass: what it has written. */
-static int write_finding(struct assay_pass_job *job, const char *name, struct assay_error *err)
+static int write_finding(struct as_pass_job *job, const char *name, struct as_error *err)
 {
-    const struct assay_finding it = {.of = {ASSAY_OBJECT_RUN, job->run_id, job->run_id, 0},
-                                     .level = ASSAY_FINDING_HINT,
-                                     .topic = "test",
-                                     .text = name};
-    int rc = assay_experiment_begin(job->experiment, err);
+    const struct as_finding it = {.of = {AS_OBJECT_RUN, job->run_id, job->run_id, 0},
+                                  .level = AS_FINDING_HINT,
+                                  .topic = "test",
+                                  .text = name};
+    int rc = as_experiment_begin(job->experiment, err);
 
     if (rc == 0)
-        rc = assay_experiment_finding(job->experiment, &it, err);
-    return rc < 0 ? rc : assay_experiment_commit(job->experiment, err);
+        rc = as_experiment_finding(job->experiment, &it, err);
+    return rc < 0 ? rc : as_experiment_commit(job->experiment, err);
 }
 
 #define WRITES(name)                                                                               \
-    static int pass_##name(struct assay_pass_job *job, struct assay_error *err)                    \
+    static int pass_##name(struct as_pass_job *job, struct as_error *err)                          \
     {                                                                                              \
         return write_finding(job, #name, err);                                                     \
     }
@@ -37,21 +37,21 @@ WRITES(third)
 WRITES(fourth)
 
 /* Fails in the middle of a batch. */
-static int pass_fails(struct assay_pass_job *job, struct assay_error *err)
+static int pass_fails(struct as_pass_job *job, struct as_error *err)
 {
-    const struct assay_finding it = {.of = {ASSAY_OBJECT_RUN, job->run_id, job->run_id, 0},
-                                     .level = ASSAY_FINDING_HINT,
-                                     .topic = "test",
-                                     .text = "half"};
+    const struct as_finding it = {.of = {AS_OBJECT_RUN, job->run_id, job->run_id, 0},
+                                  .level = AS_FINDING_HINT,
+                                  .topic = "test",
+                                  .text = "half"};
 
-    AS_TRY(assay_experiment_begin(job->experiment, err));
-    AS_TRY(assay_experiment_finding(job->experiment, &it, err));
-    return as_error_set(err, ASSAY_ERR_CORRUPT, "model.txt: is damaged; restore a copy");
+    AS_TRY(as_experiment_begin(job->experiment, err));
+    AS_TRY(as_experiment_finding(job->experiment, &it, err));
+    return as_error_set(err, AS_ERR_CORRUPT, "model.txt: is damaged; restore a copy");
 }
 
 struct run_place {
     struct place *place;
-    struct assay_experiment *experiment;
+    struct as_experiment *experiment;
     int64_t run_id;
 };
 
@@ -60,28 +60,28 @@ static struct run_place opened(void **state)
     struct run_place it = {.place = *state};
     struct fixture f;
 
-    fine(assay_experiment_create(it.place->exp, 0, &it.experiment, err));
+    fine(as_experiment_create(it.place->exp, 0, &it.experiment, err));
     fine(fixture_fill(it.experiment, &f, err));
     it.run_id = f.run;
     return it;
 }
 
 /* Runs the table on the fixture's run, and gives the findings in the order of writing. */
-static int run_table(const struct run_place *it, const struct assay_pass *pass, size_t n,
-                     struct assay_pipeline_result *result, struct assay_error *err)
+static int run_table(const struct run_place *it, const struct as_pass *pass, size_t n,
+                     struct as_pipeline_result *result, struct as_error *err)
 {
-    const struct assay_pipeline_request request = {.pass = pass, .pass_n = n};
+    const struct as_pipeline_request request = {.pass = pass, .pass_n = n};
 
-    *result = (struct assay_pipeline_result){0};
-    return assay_pipeline_again(it->experiment, it->run_id, &request, result, err);
+    *result = (struct as_pipeline_result){0};
+    return as_pipeline_again(it->experiment, it->run_id, &request, result, err);
 }
 
 #define FINDINGS                                                                                   \
     "SELECT group_concat(text, ' ') FROM (SELECT text FROM finding WHERE topic = 'test'"           \
     " ORDER BY finding_id)"
 
-static const struct assay_pass_result *result_of(const struct assay_pipeline_result *result,
-                                                 const char *name)
+static const struct as_pass_result *result_of(const struct as_pipeline_result *result,
+                                              const char *name)
 {
     for (size_t i = 0; i < result->pass_n; i++)
         if (strcmp(result->pass[i].name, name) == 0)
@@ -93,17 +93,17 @@ static const struct assay_pass_result *result_of(const struct assay_pipeline_res
 static void test_failure(void **state)
 {
     const struct run_place it = opened(state);
-    const struct assay_pass table[] = {
+    const struct as_pass table[] = {
         {.name = "first", .needs = "samples", .makes = "a", .run = pass_first},
         {.name = "broken", .needs = "a", .makes = "b", .run = pass_fails},
         {.name = "second", .needs = "b", .makes = "c", .run = pass_second},
         {.name = "third", .needs = "a", .uses = "b c", .makes = "d", .run = pass_third},
         {.name = "fourth", .needs = "c d", .run = pass_fourth}};
-    struct assay_pipeline_result result;
+    struct as_pipeline_result result;
 
     fine(run_table(&it, table, 5, &result, err));
     assert_int_equal(result.pass_n, 5);
-    assert_int_equal(result_of(&result, "broken")->code, ASSAY_ERR_CORRUPT);
+    assert_int_equal(result_of(&result, "broken")->code, AS_ERR_CORRUPT);
     assert_string_equal(result_of(&result, "broken")->error.text,
                         "model.txt: is damaged; restore a copy");
     /* Passes that need it did not run, nor did passes that need those. A pass that only uses it
@@ -117,28 +117,27 @@ static void test_failure(void **state)
                "SELECT group_concat(part, ', ') FROM (SELECT part FROM overhead WHERE part LIKE"
                " 'pass %' ORDER BY part)",
                "pass first, pass third");
-    struct assay_experiment *e = it.experiment;
-    fine(assay_experiment_close(&e, err));
+    struct as_experiment *e = it.experiment;
+    fine(as_experiment_close(&e, err));
 }
 
 /* When nothing comes of anything, the call has failed as the first did. */
 static void test_nothing(void **state)
 {
     const struct run_place it = opened(state);
-    const struct assay_pass table[] = {
+    const struct as_pass table[] = {
         {.name = "broken", .needs = "samples", .makes = "b", .run = pass_fails},
         {.name = "second", .needs = "b", .run = pass_second}};
-    const struct assay_pass circle[] = {
-        {.name = "a", .needs = "2", .makes = "1", .run = pass_first},
-        {.name = "b", .needs = "1", .makes = "2", .run = pass_first}};
-    struct assay_pipeline_result result;
+    const struct as_pass circle[] = {{.name = "a", .needs = "2", .makes = "1", .run = pass_first},
+                                     {.name = "b", .needs = "1", .makes = "2", .run = pass_first}};
+    struct as_pipeline_result result;
 
     refused(run_table(&it, table, 2, &result, err), CORRUPT, "model.txt: is damaged");
     refused(run_table(&it, circle, 2, &result, err), INTERNAL, "a, b wait");
     assert_int_equal(result.pass_n, 0);
     expect_row(it.experiment, "SELECT count(*) FROM finding WHERE topic = 'test'", "0");
-    struct assay_experiment *e = it.experiment;
-    fine(assay_experiment_close(&e, err));
+    struct as_experiment *e = it.experiment;
+    fine(as_experiment_close(&e, err));
 }
 
 /* ---- Side by side -------------------------------------------------------------------------- */
@@ -151,7 +150,7 @@ static struct {
     bool writes; /* someone has the experiment */
 } meeting = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
-static int meet(void *context, struct assay_error *err)
+static int meet(void *context, struct as_error *err)
 {
     struct timespec until;
     int late = 0;
@@ -165,11 +164,11 @@ static int meet(void *context, struct assay_error *err)
     while (meeting.there_n < 2 && !late)
         late = pthread_cond_timedwait(&meeting.changed, &meeting.lock, &until);
     pthread_mutex_unlock(&meeting.lock);
-    return late ? as_error_set(err, ASSAY_ERR_IO, "nobody came") : 0;
+    return late ? as_error_set(err, AS_ERR_IO, "nobody came") : 0;
 }
 
 /* Long enough for the other to write first, if it might. */
-static int meet_and_dawdle(void *context, struct assay_error *err)
+static int meet_and_dawdle(void *context, struct as_error *err)
 {
     const int rc = meet(context, err);
 
@@ -177,26 +176,26 @@ static int meet_and_dawdle(void *context, struct assay_error *err)
     return rc;
 }
 
-static int pass_slow(struct assay_pass_job *job, struct assay_error *err)
+static int pass_slow(struct as_pass_job *job, struct as_error *err)
 {
-    AS_TRY(assay_pass_aside(job, meet_and_dawdle, NULL, err));
+    AS_TRY(as_pass_aside(job, meet_and_dawdle, NULL, err));
     return write_finding(job, "slow", err);
 }
 
-static int pass_quick(struct assay_pass_job *job, struct assay_error *err)
+static int pass_quick(struct as_pass_job *job, struct as_error *err)
 {
-    AS_TRY(assay_pass_aside(job, meet, NULL, err));
+    AS_TRY(as_pass_aside(job, meet, NULL, err));
     return write_finding(job, "quick", err);
 }
 
 static void test_side_by_side(void **state)
 {
     const struct run_place it = opened(state);
-    const struct assay_pass table[] = {
+    const struct as_pass table[] = {
         {.name = "slow", .needs = "samples", .makes = "a", .run = pass_slow},
         {.name = "quick", .needs = "samples", .makes = "b", .run = pass_quick},
         {.name = "third", .needs = "a b", .run = pass_third}};
-    struct assay_pipeline_result result;
+    struct as_pipeline_result result;
 
     meeting.there_n = 0;
     fine(run_table(&it, table, 3, &result, err));
@@ -205,12 +204,12 @@ static void test_side_by_side(void **state)
             fail_msg("%s: %s", result.pass[i].name, result.pass[i].error.text);
     assert_int_equal(meeting.there_n, 2); /* both computed at once, or neither had arrived */
     expect_row(it.experiment, FINDINGS, "slow quick third");
-    struct assay_experiment *e = it.experiment;
-    fine(assay_experiment_close(&e, err));
+    struct as_experiment *e = it.experiment;
+    fine(as_experiment_close(&e, err));
 }
 
 /* Only one at a time has the experiment: without aside passes go one after the other. */
-static int pass_alone(struct assay_pass_job *job, struct assay_error *err)
+static int pass_alone(struct as_pass_job *job, struct as_error *err)
 {
     pthread_mutex_lock(&meeting.lock);
     const bool others = meeting.writes;
@@ -227,15 +226,15 @@ static int pass_alone(struct assay_pass_job *job, struct assay_error *err)
 static void test_turns(void **state)
 {
     const struct run_place it = opened(state);
-    struct assay_pass table[8];
-    struct assay_pipeline_result result;
+    struct as_pass table[8];
+    struct as_pipeline_result result;
 
     for (size_t i = 0; i < 8; i++)
-        table[i] = (struct assay_pass){.name = "alone", .needs = "samples", .run = pass_alone};
+        table[i] = (struct as_pass){.name = "alone", .needs = "samples", .run = pass_alone};
     fine(run_table(&it, table, 8, &result, err));
     expect_row(it.experiment, FINDINGS, "alone alone alone alone alone alone alone alone");
-    struct assay_experiment *e = it.experiment;
-    fine(assay_experiment_close(&e, err));
+    struct as_experiment *e = it.experiment;
+    fine(as_experiment_close(&e, err));
 }
 
 int main(void)

@@ -53,10 +53,10 @@ static void judge(unsigned which, unsigned mode, double *median, double *mean, d
     toy_open(&toy, core[which]);
     for (size_t i = 0; i < block_n; i++) {
         const double measured = block[i].cycles[which][mode];
-        const struct assay_predict_options options = {.mode = mode ? ASSAY_PREDICT_LOOP
-                                                                   : ASSAY_PREDICT_UNROLLED,
-                                                      .simulate = true,
-                                                      .equal_memory = true};
+        const struct as_predict_options options = {.mode =
+                                                       mode ? AS_PREDICT_LOOP : AS_PREDICT_UNROLLED,
+                                                   .simulate = true,
+                                                   .equal_memory = true};
         if (measured <= 0 || (mode && measured < 1.05))
             continue;
         error[n] = fabs(toy_cycles_as(&toy, block[i].hex, &options) / measured - 1) * 100;
@@ -105,15 +105,15 @@ static void every_block_has_an_answer(void **state)
 static size_t end_of_insn(const char *hex, size_t k)
 {
     static uint8_t bytes[256];
-    struct assay_code code;
-    struct assay_error err;
+    struct as_code code;
+    struct as_error err;
     const size_t n = as_hex_get(hex, bytes, sizeof bytes);
     size_t end = 0;
-    assert_int_equal(assay_decode(bytes, n, 0, &code, &err), 0);
+    assert_int_equal(as_decode(bytes, n, 0, &code, &err), 0);
     k %= code.n;
     for (size_t i = 0; i <= k; i++)
         end += code.insn[i].length;
-    assay_code_free(&code);
+    as_code_free(&code);
     return end;
 }
 
@@ -122,15 +122,15 @@ static void an_instruction_more_never_lowers_a_bound(void **state)
 {
     static const char *const more[] = {"90", "c4417928fe" /* vmovapd xmm15,xmm14 */,
                                        "c4410158fe" /* vaddpd xmm15,xmm15,xmm14 */};
-    static const enum assay_bound held[] = {ASSAY_BOUND_DISPATCH, ASSAY_BOUND_PORTS,
-                                            ASSAY_BOUND_UNIT, ASSAY_BOUND_LATENCY};
+    static const enum as_bound held[] = {AS_BOUND_DISPATCH, AS_BOUND_PORTS, AS_BOUND_UNIT,
+                                         AS_BOUND_LATENCY};
     (void)state;
     for (unsigned which = 0; which < 2; which++) {
         struct toy toy;
         toy_open(&toy, core[which]);
         for (size_t i = 0; i < block_n; i++) {
             char longer[512];
-            double before[ASSAY_BOUNDS];
+            double before[AS_BOUNDS];
             toy_cycles(&toy, block[i].hex);
             memcpy(before, toy.out.bounds, sizeof before);
             const char *added = more[i % 3];
@@ -140,7 +140,7 @@ static void an_instruction_more_never_lowers_a_bound(void **state)
             toy_cycles(&toy, longer);
             for (size_t k = 0; k < sizeof held / sizeof *held; k++)
                 if (toy.out.bounds[held[k]] < before[held[k]] - 1e-6)
-                    fail_msg("%s of %s with %s on %s: %g below %g", assay_bound_name(held[k]),
+                    fail_msg("%s of %s with %s on %s: %g below %g", as_bound_name(held[k]),
                              block[i].hex, added, core[which], toy.out.bounds[held[k]],
                              before[held[k]]);
         }
@@ -151,17 +151,16 @@ static void an_instruction_more_never_lowers_a_bound(void **state)
 /* Taking a part of the model away never raises the bounds. */
 static void less_model_is_no_slower(void **state)
 {
-    static const uint32_t parts[] = {ASSAY_WITHOUT_MEMORY, ASSAY_WITHOUT_FRONT_END,
-                                     ASSAY_WITHOUT_PORTS, ASSAY_WITHOUT_LATENCY,
-                                     ASSAY_WITHOUT_DECODE};
+    static const uint32_t parts[] = {AS_WITHOUT_MEMORY, AS_WITHOUT_FRONT_END, AS_WITHOUT_PORTS,
+                                     AS_WITHOUT_LATENCY, AS_WITHOUT_DECODE};
     struct toy toy;
     (void)state;
     toy_open(&toy, "zen5");
     for (size_t i = 0; i < block_n; i++) {
         const double all = toy_cycles(&toy, block[i].hex);
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
-            const struct assay_predict_options options = {
-                .mode = ASSAY_PREDICT_UNROLLED, .without = ASSAY_WITHOUT_SIMULATION | parts[k]};
+            const struct as_predict_options options = {.mode = AS_PREDICT_UNROLLED,
+                                                       .without = AS_WITHOUT_SIMULATION | parts[k]};
             assert_true(toy_cycles_as(&toy, block[i].hex, &options) <= all + 1e-6);
         }
     }
@@ -175,22 +174,22 @@ static void zen5_loads_and_stores_take_what_was_measured(void **state)
 {
     static const struct {
         const char *hex;
-        enum assay_predict_mode mode;
+        enum as_predict_mode mode;
         double cycles;
     } kernel[] = {/* a store, vmovups xmm2,[rsi]; vmovups xmm3,[rsi+16]; add rdx,1; cmp rdx,r8 */
-                  {"c5f8170ccfc5f81016c5f8105e104883c2014c39c2", ASSAY_PREDICT_UNROLLED, 0.999},
-                  {"c4e37d190ccf01c5f81016c5f8105e104883c2014c39c2", ASSAY_PREDICT_UNROLLED, 1.000},
-                  {"c4e379160c8f01c5f81016c5f8105e104883c2014c39c2", ASSAY_PREDICT_UNROLLED, 1.000},
-                  {"62f27e48230ccfc5f81016c5f8105e104883c2014c39c2", ASSAY_PREDICT_UNROLLED, 1.001},
-                  {"c5f9130ccfc5f81016c5f8105e104883c2014c39c2", ASSAY_PREDICT_UNROLLED, 0.998},
+                  {"c5f8170ccfc5f81016c5f8105e104883c2014c39c2", AS_PREDICT_UNROLLED, 0.999},
+                  {"c4e37d190ccf01c5f81016c5f8105e104883c2014c39c2", AS_PREDICT_UNROLLED, 1.000},
+                  {"c4e379160c8f01c5f81016c5f8105e104883c2014c39c2", AS_PREDICT_UNROLLED, 1.000},
+                  {"62f27e48230ccfc5f81016c5f8105e104883c2014c39c2", AS_PREDICT_UNROLLED, 1.001},
+                  {"c5f9130ccfc5f81016c5f8105e104883c2014c39c2", AS_PREDICT_UNROLLED, 0.998},
                   /* "blend" of the suite by gcc for x86-64: two loads, three operations, a store */
                   {"f20f1004c2f20f100cc1f20f59c3f20f59caf20f58c1f20f1104c64883c0014839c775dc",
-                   ASSAY_PREDICT_LOOP, 1.008}};
+                   AS_PREDICT_LOOP, 1.008}};
     struct toy toy;
     (void)state;
     toy_open(&toy, "zen5");
     for (size_t i = 0; i < sizeof kernel / sizeof *kernel; i++) {
-        const struct assay_predict_options options = {.mode = kernel[i].mode, .simulate = true};
+        const struct as_predict_options options = {.mode = kernel[i].mode, .simulate = true};
         const double got = toy_cycles_as(&toy, kernel[i].hex, &options);
         if (fabs(got / kernel[i].cycles - 1) > 0.03)
             fail_msg("kernel %zu: %g cycles in place of %g", i, got, kernel[i].cycles);

@@ -7,7 +7,7 @@
 
 static void loop_takes(const char *core, const char *hex, double cycles)
 {
-    const struct assay_predict_options options = {.mode = ASSAY_PREDICT_LOOP, .simulate = true};
+    const struct as_predict_options options = {.mode = AS_PREDICT_LOOP, .simulate = true};
     struct toy toy;
     toy_open(&toy, core);
     const double got = toy_cycles_as(&toy, hex, &options);
@@ -133,7 +133,7 @@ static void zen4_takes_what_was_measured(void **state)
         {"vmovntdq of 64 bytes", "62f17d48e7034883c34049ffcf75f1", 4.2},
         {"ptest, sbb, movq", "660f3817c04819c066480f6ec049ffcf75ee", 10.0},
     };
-    const struct assay_predict_options options = {.mode = ASSAY_PREDICT_LOOP, .simulate = true};
+    const struct as_predict_options options = {.mode = AS_PREDICT_LOOP, .simulate = true};
     struct toy toy;
     (void)state;
     toy_open(&toy, "zen4");

@@ -37,21 +37,21 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void takes(const char *hex, enum assay_predict_mode mode, double cycles)
+static void takes(const char *hex, enum as_predict_mode mode, double cycles)
 {
-    const struct assay_predict_options options = {.mode = mode, .simulate = true};
+    const struct as_predict_options options = {.mode = mode, .simulate = true};
     toy_expect(toy_cycles_as(&knc, hex, &options), cycles);
     assert_int_equal(knc.out.estimated_n, 0);
 }
 
 static void block_takes(const char *hex, double cycles)
 {
-    takes(hex, ASSAY_PREDICT_UNROLLED, cycles);
+    takes(hex, AS_PREDICT_UNROLLED, cycles);
 }
 
 static void loop_takes(const char *hex, double cycles)
 {
-    takes(hex, ASSAY_PREDICT_LOOP, cycles);
+    takes(hex, AS_PREDICT_LOOP, cycles);
 }
 
 static void simple_integers_go_by_two(void **state)
@@ -91,7 +91,7 @@ static void vectors_and_shifts_are_first(void **state)
     loop_takes(SHL_RAX ADD_RBX BACK("f3"), 4);
     loop_takes(ADD_RBX SHL_RAX BACK("f3"), 6);
     block_takes(VADD_0 VADD_3, 4); /* at 0 and 2: there is one vector unit, behind U */
-    assert_int_equal(knc.out.bound, ASSAY_BOUND_PORTS);
+    assert_int_equal(knc.out.bound, AS_BOUND_PORTS);
     assert_string_equal(knc.out.limit, "u");
 }
 
@@ -99,7 +99,7 @@ static void chains_of_vectors_take_four(void **state)
 {
     (void)state;
     block_takes(SUM, 4);
-    assert_int_equal(knc.out.bound, ASSAY_BOUND_LATENCY);
+    assert_int_equal(knc.out.bound, AS_BOUND_LATENCY);
     block_takes(FMA("c2"), 4);                               /* zmm0 += zmm1 * zmm2 */
     block_takes(FMA("c2") FMA("da"), 4);                     /* at 0 and 2: both wait for 4 */
     block_takes(FMA("c2") FMA("da") FMA("e2") FMA("ea"), 8); /* at 0, 2, 4, 6 */
@@ -132,8 +132,8 @@ static void memory_keeps_a_pipe(void **state)
 
 static void a_thread_issues_every_second_cycle(void **state)
 {
-    const struct assay_predict_options perfect = {.mode = ASSAY_PREDICT_UNROLLED,
-                                                  .without = ASSAY_WITHOUT_FRONT_END};
+    const struct as_predict_options perfect = {.mode = AS_PREDICT_UNROLLED,
+                                               .without = AS_WITHOUT_FRONT_END};
     (void)state;
     /* Several threads, or another rule of issue: every cycle. */
     toy_expect(toy_cycles_as(&knc, VADD_0 VADD_3, &perfect), 2);

@@ -26,23 +26,23 @@
 static struct toy toy;
 
 /* A path of `jumps` jmp, each over a byte that is not of it, and the branch back. */
-static void toy_path(struct toy *on, unsigned jumps, const struct assay_predict_options *options)
+static void toy_path(struct toy *on, unsigned jumps, const struct as_predict_options *options)
 {
     enum { JUMPS_MOST = 8 };
     uint8_t bytes[3 * JUMPS_MOST + 5];
-    struct assay_code code;
-    struct assay_error err;
+    struct as_code code;
+    struct as_error err;
     size_t n = 0;
     for (unsigned i = 0; i < jumps; i++, n += 3)
         memcpy(bytes + n, "\xeb\x01\xcc", 3);
     memcpy(bytes + n, "\x48\x39\xd8\x75\x80", 5); /* cmp rax,rbx; jnz */
-    assert_int_equal(assay_decode(bytes, n + 5, 0x1000, &code, &err), 0);
+    assert_int_equal(as_decode(bytes, n + 5, 0x1000, &code, &err), 0);
     size_t kept = 0; /* as the instructions of a path: without what is jumped over */
     for (size_t i = 0; i < code.n; i++)
         if (bytes[code.insn[i].address - 0x1000] != 0xcc)
             code.insn[kept++] = code.insn[i];
-    assert_int_equal(assay_predict(on->predictor, &code, 0, kept, options, &on->out, &err), 0);
-    assay_code_free(&code);
+    assert_int_equal(as_predict(on->predictor, &code, 0, kept, options, &on->out, &err), 0);
+    as_code_free(&code);
 }
 
 static int set_up(void **state)
@@ -63,7 +63,7 @@ static void dispatch_limits_what_takes_no_port(void **state)
 {
     (void)state;
     toy_expect(toy_cycles(&toy, NOP NOP NOP NOP NOP NOP), 1.5); /* 6 slots, 4 a cycle */
-    assert_int_equal(toy.out.bound, ASSAY_BOUND_DISPATCH);
+    assert_int_equal(toy.out.bound, AS_BOUND_DISPATCH);
 }
 
 static void ports_limit_by_the_busiest_set(void **state)
@@ -87,8 +87,8 @@ static void ports_limit_by_the_busiest_set(void **state)
 
 static void units_that_are_not_pipelined_limit(void **state)
 {
-    const struct assay_predict_options worst = {
-        .mode = ASSAY_PREDICT_UNROLLED, .without = ASSAY_WITHOUT_SIMULATION, .worst = true};
+    const struct as_predict_options worst = {
+        .mode = AS_PREDICT_UNROLLED, .without = AS_WITHOUT_SIMULATION, .worst = true};
     (void)state;
     /* rax and rdx go from one to the next: latency 10; worst 20. Without the chain the unit: 7, 18
      */
@@ -106,7 +106,7 @@ static void chains_of_registers_limit(void **state)
     toy_expect(toy_cycles(&toy, "480fafc0"
                                 "4c01c0"),
                4); /* and add rax,r8 */
-    assert_int_equal(toy.out.bound, ASSAY_BOUND_LATENCY);
+    assert_int_equal(toy.out.bound, AS_BOUND_LATENCY);
     assert_int_equal(toy.out.chain_n, 2);
     assert_true(toy.out.insn[0].chain && toy.out.insn[1].chain);
     /* pointer chasing: mov rsi,[rsi], 4 a load */
@@ -127,7 +127,7 @@ static void flags_make_chains(void **state)
     toy_expect(toy_cycles(&breaks, "4839f3"
                                    "19c0"),
                1);
-    assert_true(breaks.out.bounds[ASSAY_BOUND_LATENCY] == 0);
+    assert_true(breaks.out.bounds[AS_BOUND_LATENCY] == 0);
     toy_fini(&breaks);
 }
 
@@ -143,15 +143,15 @@ static void stack_of_x87_is_renamed(void **state)
     toy_cycles(&x87, "dd07"
                      "dc06"
                      "dd1b");
-    assert_true(x87.out.bounds[ASSAY_BOUND_LATENCY] == 0);
+    assert_true(x87.out.bounds[AS_BOUND_LATENCY] == 0);
     /* fadd [rsi]: sums up in st(0), which it does not name */
     toy_expect(toy_cycles(&x87, "dc06"), 6);
-    assert_int_equal(x87.out.bound, ASSAY_BOUND_LATENCY);
+    assert_int_equal(x87.out.bound, AS_BOUND_LATENCY);
     /* fld [rdi]; fmul st,st(1); fstp [rbx]: reads the one below, which stays */
     toy_cycles(&x87, "dd07"
                      "d8c9"
                      "dd1b");
-    assert_true(x87.out.bounds[ASSAY_BOUND_LATENCY] == 0);
+    assert_true(x87.out.bounds[AS_BOUND_LATENCY] == 0);
     /* fadd [rsi]; fxch; fxch: back where it was, and the exchange takes no time */
     toy_expect(toy_cycles(&x87, "dc06"
                                 "d9c9"
@@ -181,7 +181,7 @@ static void locks_stand_for_locks(void **state)
 static void microcode_fills_groups(void **state)
 {
     static const char form[] = "form\trcr r32,cl\t8\t-\t1\tmicrocode\ts\n";
-    const struct assay_predict_options all = {.mode = ASSAY_PREDICT_UNROLLED};
+    const struct as_predict_options all = {.mode = AS_PREDICT_UNROLLED};
     struct toy plain, groups;
     char text[128];
     (void)state;
@@ -218,16 +218,16 @@ static void and_not_of_itself_waits_for_nobody(void **state)
                                "0f58c1";
     toy_init(&breaks, "set\tandn_breaks\t1\ts\n");
     assert_true(toy_cycles(&toy, pair) > 1.5);
-    assert_int_equal(toy.out.bound, ASSAY_BOUND_LATENCY);
+    assert_int_equal(toy.out.bound, AS_BOUND_LATENCY);
     toy_cycles(&breaks, pair);
-    assert_true(breaks.out.bounds[ASSAY_BOUND_LATENCY] == 0);
+    assert_true(breaks.out.bounds[AS_BOUND_LATENCY] == 0);
     toy_fini(&breaks);
 }
 
 static void idioms_and_moves_are_free(void **state)
 {
-    const struct assay_predict_options executed = {
-        .mode = ASSAY_PREDICT_UNROLLED, .without = ASSAY_WITHOUT_SIMULATION | ASSAY_WITHOUT_MOVES};
+    const struct as_predict_options executed = {
+        .mode = AS_PREDICT_UNROLLED, .without = AS_WITHOUT_SIMULATION | AS_WITHOUT_MOVES};
     (void)state;
     /* xor eax,eax; imul rax,rax: no chain, one on a */
     toy_expect(toy_cycles(&toy, "31c0"
@@ -343,43 +343,43 @@ static void the_stack_engine_moves_rsp(void **state)
 
 static void loops_end_in_a_branch(void **state)
 {
-    const struct assay_predict_options loop = {.mode = ASSAY_PREDICT_LOOP,
-                                               .without = ASSAY_WITHOUT_SIMULATION};
+    const struct as_predict_options loop = {.mode = AS_PREDICT_LOOP,
+                                            .without = AS_WITHOUT_SIMULATION};
     (void)state;
     toy_expect(toy_cycles_as(&toy, NOP, &loop), 1); /* a taken branch a cycle */
-    toy_expect(toy.out.bounds[ASSAY_BOUND_BRANCH], 1);
+    toy_expect(toy.out.bounds[AS_BOUND_BRANCH], 1);
     /* cmp rax,rbx; jnz: one slot with fusion, two without */
     toy_expect(toy_cycles_as(&toy, "4839d8" LOOP_AT_ITSELF, &loop), 1);
-    toy_expect(toy.out.bounds[ASSAY_BOUND_DISPATCH], 0.25);
+    toy_expect(toy.out.bounds[AS_BOUND_DISPATCH], 0.25);
     assert_true(toy.out.insn[1].fused);
-    const struct assay_predict_options apart = {
-        .mode = ASSAY_PREDICT_LOOP, .without = ASSAY_WITHOUT_SIMULATION | ASSAY_WITHOUT_FUSION};
+    const struct as_predict_options apart = {.mode = AS_PREDICT_LOOP,
+                                             .without = AS_WITHOUT_SIMULATION | AS_WITHOUT_FUSION};
     toy_cycles_as(&toy, "4839d8" LOOP_AT_ITSELF, &apart);
-    toy_expect(toy.out.bounds[ASSAY_BOUND_DISPATCH], 0.5);
+    toy_expect(toy.out.bounds[AS_BOUND_DISPATCH], 0.5);
 }
 
 static void lines_of_the_op_cache_limit_loops(void **state)
 {
-    const struct assay_predict_options loop = {.mode = ASSAY_PREDICT_LOOP,
-                                               .without = ASSAY_WITHOUT_SIMULATION};
+    const struct as_predict_options loop = {.mode = AS_PREDICT_LOOP,
+                                            .without = AS_WITHOUT_SIMULATION};
     struct toy lines;
     (void)state;
     toy_init(&lines,
              "set\topcache_line_b\t64\ts\nset\topcache_fetch\t4\ts\nset\topcache_again\t2\ts\n");
     /* 3 nop and the fused dec and jnz: 4 slots of one line, read at once */
     toy_cycles_as(&lines, NOP NOP NOP, &loop);
-    toy_expect(lines.out.bounds[ASSAY_BOUND_DECODE], 1);
+    toy_expect(lines.out.bounds[AS_BOUND_DECODE], 1);
     /* one more: the line is read twice, 2 cycles later */
     toy_cycles_as(&lines, NOP NOP NOP NOP, &loop);
-    toy_expect(lines.out.bounds[ASSAY_BOUND_DECODE], 3);
+    toy_expect(lines.out.bounds[AS_BOUND_DECODE], 3);
     toy_fini(&lines);
 }
 
 /* A line a cycle, whatever it has, where loops read lines of one window after the other. */
 static void windows_of_code_are_read_one_a_cycle(void **state)
 {
-    const struct assay_predict_options loop = {.mode = ASSAY_PREDICT_LOOP,
-                                               .without = ASSAY_WITHOUT_SIMULATION};
+    const struct as_predict_options loop = {.mode = AS_PREDICT_LOOP,
+                                            .without = AS_WITHOUT_SIMULATION};
     static const char parameters[] = "set\topcache_line_b\t32\ts\nset\topcache_line_slots\t8\ts\n"
                                      "set\topcache_fetch\t0\ts\nset\topcache_loop\t%u\ts\n";
     (void)state;
@@ -390,9 +390,9 @@ static void windows_of_code_are_read_one_a_cycle(void **state)
         toy_init(&lines, text);
         /* four slots in 28 bytes, and in 37 */
         toy_cycles_as(&lines, NOP_15 NOP_6 NOP_2 COMPARE BACK_BY("e4"), &loop);
-        toy_expect(lines.out.bounds[ASSAY_BOUND_DECODE], 1);
+        toy_expect(lines.out.bounds[AS_BOUND_DECODE], 1);
         toy_cycles_as(&lines, NOP_15 NOP_15 NOP_2 COMPARE BACK_BY("db"), &loop);
-        toy_expect(lines.out.bounds[ASSAY_BOUND_DECODE], 1 + by_windows);
+        toy_expect(lines.out.bounds[AS_BOUND_DECODE], 1 + by_windows);
         toy_fini(&lines);
     }
 }
@@ -400,29 +400,29 @@ static void windows_of_code_are_read_one_a_cycle(void **state)
 /* Entries of four slots, two a cycle; what a loop of two lines takes depends on where it begins. */
 static void lines_of_the_op_cache_share_a_cycle(void **state)
 {
-    const struct assay_predict_options loop = {.mode = ASSAY_PREDICT_LOOP,
-                                               .without = ASSAY_WITHOUT_SIMULATION};
+    const struct as_predict_options loop = {.mode = AS_PREDICT_LOOP,
+                                            .without = AS_WITHOUT_SIMULATION};
     struct toy lines;
     (void)state;
     toy_init(&lines, "set\topcache_line_b\t32\ts\nset\topcache_fetch\t8\ts\n"
                      "set\topcache_again\t2\ts\nset\topcache_line_slots\t4\ts\n");
     /* three in 32 bytes, then the branch: an entry of each line */
     toy_cycles_as(&lines, NOP_15 NOP_15 NOP_2 COMPARE BACK_BY("db"), &loop);
-    toy_expect(lines.out.bounds[ASSAY_BOUND_DECODE], 1);
+    toy_expect(lines.out.bounds[AS_BOUND_DECODE], 1);
     /* five: two entries, and one */
     toy_cycles_as(&lines, NOP_15 NOP_9 NOP_6 NOP NOP COMPARE BACK_BY("db"), &loop);
-    toy_expect(lines.out.bounds[ASSAY_BOUND_DECODE], 2);
+    toy_expect(lines.out.bounds[AS_BOUND_DECODE], 2);
     /* the fourth, or the fifth, begins in the first line; its end alone makes the second be read */
     toy_cycles_as(&lines, NOP_15 NOP_15 NOP COMPARE BACK_BY("dc"), &loop);
-    toy_expect(lines.out.bounds[ASSAY_BOUND_DECODE], 1);
+    toy_expect(lines.out.bounds[AS_BOUND_DECODE], 1);
     toy_cycles_as(&lines, NOP_15 NOP_9 NOP_6 NOP COMPARE BACK_BY("dc"), &loop);
-    toy_expect(lines.out.bounds[ASSAY_BOUND_DECODE], 2);
+    toy_expect(lines.out.bounds[AS_BOUND_DECODE], 2);
     /* ten of one line: eight, and two cycles later the rest */
     toy_cycles_as(&lines, NOPS_8 NOP COMPARE BACK_BY("f2"), &loop);
-    toy_expect(lines.out.bounds[ASSAY_BOUND_DECODE], 3);
+    toy_expect(lines.out.bounds[AS_BOUND_DECODE], 3);
     /* nine of a line behind the first one: four entries in all, two a cycle, without a pause */
     toy_cycles_as(&lines, NOP_15 NOP_15 NOP_2 NOPS_8 COMPARE BACK_BY("d3"), &loop);
-    toy_expect(lines.out.bounds[ASSAY_BOUND_DECODE], 2);
+    toy_expect(lines.out.bounds[AS_BOUND_DECODE], 2);
     toy_fini(&lines);
 }
 
@@ -468,19 +468,19 @@ static void stores_in_runs_hold_up_vector_loads(void **state)
 /* Two taken branches a cycle, but none twice in one. */
 static void two_branches_share_a_cycle(void **state)
 {
-    const struct assay_predict_options loop = {.mode = ASSAY_PREDICT_LOOP,
-                                               .without = ASSAY_WITHOUT_SIMULATION};
+    const struct as_predict_options loop = {.mode = AS_PREDICT_LOOP,
+                                            .without = AS_WITHOUT_SIMULATION};
     struct toy pairs;
     (void)state;
     toy_init(&pairs, "set\ttaken_branch\t0.5\ts\n");
     toy_cycles_as(&pairs, NOP COMPARE BACK_BY("fa"), &loop);
-    toy_expect(pairs.out.bounds[ASSAY_BOUND_BRANCH], 1); /* the same one, once a cycle */
+    toy_expect(pairs.out.bounds[AS_BOUND_BRANCH], 1); /* the same one, once a cycle */
     toy_path(&pairs, 1, &loop);
-    toy_expect(pairs.out.bounds[ASSAY_BOUND_BRANCH], 1);
+    toy_expect(pairs.out.bounds[AS_BOUND_BRANCH], 1);
     toy_path(&toy, 1, &loop);
-    toy_expect(toy.out.bounds[ASSAY_BOUND_BRANCH], 2);
+    toy_expect(toy.out.bounds[AS_BOUND_BRANCH], 2);
     toy_path(&pairs, 3, &loop);
-    toy_expect(pairs.out.bounds[ASSAY_BOUND_BRANCH], 2);
+    toy_expect(pairs.out.bounds[AS_BOUND_BRANCH], 2);
     toy_fini(&pairs);
 }
 
@@ -509,8 +509,8 @@ static void loads_of_both_kinds_share_addresses(void **state)
 /* The effect of changes of the code, on the toy: a load per cycle, a divider of 7 to 18. */
 static void a_load_less_and_no_division(void **state)
 {
-    struct assay_predict_options options = {.mode = ASSAY_PREDICT_UNROLLED,
-                                            .without = ASSAY_WITHOUT_SIMULATION};
+    struct as_predict_options options = {.mode = AS_PREDICT_UNROLLED,
+                                         .without = AS_WITHOUT_SIMULATION};
     (void)state;
     /* mov rax,[rbx]; mov rcx,[rdx]; add rax,rcx */
     toy_expect(toy_cycles_as(&toy,
@@ -526,8 +526,8 @@ static void a_load_less_and_no_division(void **state)
                              "4801c8",
                              &options),
                1);
-    toy_expect(toy.out.bounds[ASSAY_BOUND_DISPATCH], 0.5); /* the move is gone with it */
-    options.without_load = 3;                              /* loads nothing */
+    toy_expect(toy.out.bounds[AS_BOUND_DISPATCH], 0.5); /* the move is gone with it */
+    options.without_load = 3;                           /* loads nothing */
     toy_expect(toy_cycles_as(&toy,
                              "488b03"
                              "488b0a"
@@ -542,30 +542,30 @@ static void a_load_less_and_no_division(void **state)
     /* vdivpd xmm0,xmm0,xmm1: 9 on the divider, 13 from one to the next; as a product 4 */
     options.without_load = 0;
     toy_expect(toy_cycles_as(&toy, "c5f95ec1", &options), 13);
-    options.without |= ASSAY_WITHOUT_DIVISION;
+    options.without |= AS_WITHOUT_DIVISION;
     toy_expect(toy_cycles_as(&toy, "c5f95ec1", &options), 4);
     toy_expect(toy_cycles_as(&toy, "48f7f1", &options), 10); /* of integers: as it is */
 }
 
 static void legacy_decode_stalls(void **state)
 {
-    const struct assay_predict_options loop = {.mode = ASSAY_PREDICT_LOOP,
-                                               .without = ASSAY_WITHOUT_SIMULATION};
+    const struct as_predict_options loop = {.mode = AS_PREDICT_LOOP,
+                                            .without = AS_WITHOUT_SIMULATION};
     struct toy legacy;
     (void)state;
     toy_init(&legacy, "set\topcache_width\t0\ts\nset\tdecode_width\t4\ts\nset\tdecode_b\t16\ts\n");
     /* 6 nop: groups of 4 and 2, and the branch in the second */
     toy_cycles_as(&legacy, NOP NOP NOP NOP NOP NOP, &loop);
-    toy_expect(legacy.out.bounds[ASSAY_BOUND_DECODE], 2);
+    toy_expect(legacy.out.bounds[AS_BOUND_DECODE], 2);
     /* 5 of 4 bytes and 5 of the branch: 25 bytes, 16 a cycle */
     toy_cycles_as(&legacy, LEA LEA LEA LEA LEA, &loop);
-    toy_expect(legacy.out.bounds[ASSAY_BOUND_DECODE], 2);
+    toy_expect(legacy.out.bounds[AS_BOUND_DECODE], 2);
     toy_fini(&legacy);
     toy_init(&legacy, "set\topcache_width\t0\ts\nset\tdecode_width\t4\ts\nset\tdecode_b\t16\ts\n"
                       "set\tlcp_stall\t3\ts\n");
     /* cmp si,0x200: a prefix changes its length; one group and 3 cycles */
     toy_cycles_as(&legacy, "6681fe0002", &loop);
-    toy_expect(legacy.out.bounds[ASSAY_BOUND_DECODE], 4);
+    toy_expect(legacy.out.bounds[AS_BOUND_DECODE], 4);
     toy_fini(&legacy);
 }
 
@@ -575,53 +575,53 @@ static void legacy_decode_stalls(void **state)
 
 static void branches_at_the_end_of_32_bytes_are_decoded(void **state)
 {
-    const struct assay_predict_options loop = {.mode = ASSAY_PREDICT_LOOP,
-                                               .without = ASSAY_WITHOUT_SIMULATION};
+    const struct as_predict_options loop = {.mode = AS_PREDICT_LOOP,
+                                            .without = AS_WITHOUT_SIMULATION};
     struct toy erratum;
     (void)state;
     toy_init(&erratum, "set\tjcc_erratum\t1\ts\nset\tdecode_width\t4\ts\n"
                        "set\tdecode_b\t16\ts\n");
     /* bytes 26 to 30: one row of the op cache, which has 100 slots */
     toy_cycles_as(&erratum, NOPS_24 NOP NOP COMPARE BACK_BY("e1"), &loop);
-    toy_expect(erratum.out.bounds[ASSAY_BOUND_DECODE], 1);
+    toy_expect(erratum.out.bounds[AS_BOUND_DECODE], 1);
     /* 27 to 31, the last of the 32: decoded, 28 in groups of four */
     toy_cycles_as(&erratum, NOPS_24 NOP NOP NOP COMPARE BACK_BY("e0"), &loop);
-    toy_expect(erratum.out.bounds[ASSAY_BOUND_DECODE], 7);
+    toy_expect(erratum.out.bounds[AS_BOUND_DECODE], 7);
     /* 28 to 32, over the end: 29, eight groups */
     toy_cycles_as(&erratum, NOPS_24 NOP NOP NOP NOP COMPARE BACK_BY("df"), &loop);
-    toy_expect(erratum.out.bounds[ASSAY_BOUND_DECODE], 8);
+    toy_expect(erratum.out.bounds[AS_BOUND_DECODE], 8);
     /* The branch that is added to code without one, dec and jnz, stands behind it. */
     toy_cycles_as(&erratum, NOPS_24 NOP NOP NOP, &loop);
-    toy_expect(erratum.out.bounds[ASSAY_BOUND_DECODE], 7);
+    toy_expect(erratum.out.bounds[AS_BOUND_DECODE], 7);
     toy_fini(&erratum);
     /* Other cores do not mind: the same as one byte on. */
     toy_cycles_as(&toy, NOPS_24 NOP NOP NOP COMPARE BACK_BY("e0"), &loop);
-    toy_expect(toy.out.bounds[ASSAY_BOUND_DECODE], 1);
+    toy_expect(toy.out.bounds[AS_BOUND_DECODE], 1);
 }
 
 static void small_loops_run_out_of_the_loop_buffer(void **state)
 {
-    const struct assay_predict_options loop = {.mode = ASSAY_PREDICT_LOOP,
-                                               .without = ASSAY_WITHOUT_SIMULATION};
+    const struct as_predict_options loop = {.mode = AS_PREDICT_LOOP,
+                                            .without = AS_WITHOUT_SIMULATION};
     struct toy buffer;
     (void)state;
     toy_init(&buffer, "set\tloop_buffer\t7\ts\nset\tdecode_width\t1\ts\n"
                       "set\topcache_width\t0\ts\nset\tjcc_erratum\t1\ts\n");
     /* 5 and the fused branch: two rounds of four slots, as an iteration begins a new one */
     toy_cycles_as(&buffer, NOP NOP NOP NOP NOP COMPARE BACK_BY("f6"), &loop);
-    toy_expect(buffer.out.bounds[ASSAY_BOUND_DECODE], 2);
+    toy_expect(buffer.out.bounds[AS_BOUND_DECODE], 2);
     /* 8 do not fit: decoded, one a cycle */
     toy_cycles_as(&buffer, NOP NOP NOP NOP NOP NOP NOP COMPARE BACK_BY("f4"), &loop);
-    toy_expect(buffer.out.bounds[ASSAY_BOUND_DECODE], 8);
+    toy_expect(buffer.out.bounds[AS_BOUND_DECODE], 8);
     /* straight code never loops */
     toy_cycles(&buffer, NOP NOP NOP NOP NOP);
-    toy_expect(buffer.out.bounds[ASSAY_BOUND_DECODE], 5);
+    toy_expect(buffer.out.bounds[AS_BOUND_DECODE], 5);
     /* what the erratum keeps out of the op cache is not in the buffer either: three of nine bytes,
      * and the branch ends with the 32 */
     toy_cycles_as(&buffer, NOP_9 NOP_9 NOP_9 COMPARE BACK_BY("e0"), &loop);
-    toy_expect(buffer.out.bounds[ASSAY_BOUND_DECODE], 4);
+    toy_expect(buffer.out.bounds[AS_BOUND_DECODE], 4);
     toy_cycles_as(&buffer, NOP_9 NOP_9 NOP COMPARE BACK_BY("e8"), &loop);
-    toy_expect(buffer.out.bounds[ASSAY_BOUND_DECODE], 1);
+    toy_expect(buffer.out.bounds[AS_BOUND_DECODE], 1);
     toy_fini(&buffer);
 }
 
@@ -638,8 +638,7 @@ static void what_is_unknown_is_estimated(void **state)
     assert_int_equal(toy.out.estimated_n, 0);
 }
 
-static const struct assay_predict_options simulated = {.mode = ASSAY_PREDICT_UNROLLED,
-                                                       .simulate = true};
+static const struct as_predict_options simulated = {.mode = AS_PREDICT_UNROLLED, .simulate = true};
 
 static void the_simulation_agrees_with_clear_bounds(void **state)
 {
@@ -670,19 +669,19 @@ static void a_small_window_limits(void **state)
                                         "488b37",
                                         &simulated);
     toy_expect(cycles, 6);
-    assert_int_equal(small.out.bound, ASSAY_BOUND_WINDOW);
+    assert_int_equal(small.out.bound, AS_BOUND_WINDOW);
     toy_fini(&small);
 }
 
 /* imul rax,rax waits for itself: started 3 cycles apart, the time line says so. */
 static void the_time_line_is_that_of_the_chain(void **state)
 {
-    const struct assay_predict_options options = {.mode = ASSAY_PREDICT_UNROLLED, .timeline_n = 4};
+    const struct as_predict_options options = {.mode = AS_PREDICT_UNROLLED, .timeline_n = 4};
     (void)state;
     toy_cycles_as(&toy, "480fafc0", &options);
     assert_int_equal(toy.out.timeline_n, 4);
     for (size_t i = 1; i < 4; i++) {
-        const struct assay_timeline_entry *e = &toy.out.timeline[i];
+        const struct as_timeline_entry *e = &toy.out.timeline[i];
         assert_int_equal(e->issue - e[-1].issue, 3);
         assert_int_equal(e->done - e->issue, 3);
         assert_true(e->dispatch < e->issue && e->done <= e->retire);
@@ -697,8 +696,8 @@ static void equal_pointers_are_an_assumption(void **state)
                       "488908"
                       "488b16"
                       "488b0a";
-    const struct assay_predict_options equal = {
-        .mode = ASSAY_PREDICT_UNROLLED, .without = ASSAY_WITHOUT_SIMULATION, .equal_memory = true};
+    const struct as_predict_options equal = {
+        .mode = AS_PREDICT_UNROLLED, .without = AS_WITHOUT_SIMULATION, .equal_memory = true};
     (void)state;
     toy_expect(toy_cycles(&toy, hex), 3); /* three loads on one port */
     toy_expect(toy_cycles_as(&toy, hex, &equal), 6);
@@ -708,37 +707,37 @@ static void equal_pointers_are_an_assumption(void **state)
 static void running_out_of_memory_is_said(void **state)
 {
     const uint8_t bytes[] = {0x48, 0x89, 0x44, 0x24, 0x08, 0x48, 0x8b, 0x44, 0x24, 0x08};
-    const struct assay_predict_options options = {
-        .mode = ASSAY_PREDICT_LOOP, .simulate = true, .timeline_n = 2};
-    struct assay_code code;
-    struct assay_error err;
+    const struct as_predict_options options = {
+        .mode = AS_PREDICT_LOOP, .simulate = true, .timeline_n = 2};
+    struct as_code code;
+    struct as_error err;
     int rc = -1;
     (void)state;
-    assert_int_equal(assay_decode(bytes, sizeof bytes, 0x1000, &code, &err), 0);
+    assert_int_equal(as_decode(bytes, sizeof bytes, 0x1000, &code, &err), 0);
     for (int64_t after = 0; rc < 0; after++) {
         struct toy fresh;
         toy_init(&fresh, "");
         as_alloc_fail_after(after);
-        rc = assay_predict(fresh.predictor, &code, 0, code.n, &options, &fresh.out, &err);
+        rc = as_predict(fresh.predictor, &code, 0, code.n, &options, &fresh.out, &err);
         as_alloc_fail_after(-1);
         if (rc < 0) {
-            assert_int_equal(rc, ASSAY_ERR_NOMEM);
+            assert_int_equal(rc, AS_ERR_NOMEM);
             assert_true(strlen(err.text) > 10);
             assert_int_equal(
-                assay_predict(fresh.predictor, &code, 0, code.n, &options, &fresh.out, &err), 0);
+                as_predict(fresh.predictor, &code, 0, code.n, &options, &fresh.out, &err), 0);
         }
         toy_expect(fresh.out.cycles, 6);
         assert_true(after > 3 || rc < 0);
         toy_fini(&fresh);
     }
-    assay_code_free(&code);
+    as_code_free(&code);
 }
 
 static void values_that_are_there_are_not_waited_for(void **state)
 {
-    const struct assay_regset rax[] = {{{1, 0}}, {{1, 0}}};
-    const struct assay_predict_options ready = {
-        .mode = ASSAY_PREDICT_UNROLLED, .without = ASSAY_WITHOUT_SIMULATION, .ready = rax};
+    const struct as_regset rax[] = {{{1, 0}}, {{1, 0}}};
+    const struct as_predict_options ready = {
+        .mode = AS_PREDICT_UNROLLED, .without = AS_WITHOUT_SIMULATION, .ready = rax};
     (void)state;
     /* imul rax,rax: a chain of 3; one per cycle without dependences */
     toy_expect(toy_cycles(&toy, "480fafc0"), 3);

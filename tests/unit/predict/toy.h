@@ -45,9 +45,9 @@
 
 /* A predictor for the toy with `more` lines before its groups (sets that differ). */
 struct toy {
-    struct assay_uarch *uarch;
-    struct assay_predictor *predictor;
-    struct assay_prediction out;
+    struct as_uarch *uarch;
+    struct as_predictor *predictor;
+    struct as_prediction out;
 };
 
 void toy_init(struct toy *toy, const char *more);
@@ -56,7 +56,7 @@ void toy_fini(struct toy *toy);
 
 /* Cycles of hexadecimal code, unrolled, by bounds alone unless `options` says otherwise. */
 double toy_cycles(struct toy *toy, const char *hex);
-double toy_cycles_as(struct toy *toy, const char *hex, const struct assay_predict_options *options);
+double toy_cycles_as(struct toy *toy, const char *hex, const struct as_predict_options *options);
 
 /* Within a thousandth. */
 void toy_expect(double got, double want);

@@ -25,8 +25,8 @@
 #include "profile/profile.h"
 #include "quality/quality.h"
 
-static const struct assay_sample_choice choice = {
-    .event = ASSAY_EVENT_CPU_CLOCK, .rate_hz = 500, .reason = "because"};
+static const struct as_sample_choice choice = {
+    .event = AS_EVENT_CPU_CLOCK, .rate_hz = 500, .reason = "because"};
 
 int callee(int n);
 int caller(int n);
@@ -74,7 +74,7 @@ __attribute__((noinline)) int outermost(int n)
 struct setting {
     char directory[64], experiment[96], program[4096];
     uint64_t callee_at, caller_at, outermost_at; /* as mapped at BASE */
-    struct assay_experiment *store;
+    struct as_experiment *store;
     int64_t run_id;
 };
 
@@ -82,53 +82,53 @@ struct setting {
 #define LONG 0x40000000u
 
 static struct setting setting;
-static struct assay_recorder *recorder;
+static struct as_recorder *recorder;
 
-static void give(struct assay_sample_record record)
+static void give(struct as_sample_record record)
 {
-    struct assay_error err;
-    assert_int_equal(assay_recorder_add(recorder, &record, &err), 0);
+    struct as_error err;
+    assert_int_equal(as_recorder_add(recorder, &record, &err), 0);
 }
 
 static void give_sample(uint32_t pid, uint32_t tid, uint64_t time_ns, const uint64_t *chain,
                         size_t n)
 {
-    give((struct assay_sample_record){.kind = ASSAY_SAMPLE_SAMPLE,
-                                      .pid = pid,
-                                      .tid = tid,
-                                      .cpu = 1,
-                                      .time_ns = time_ns,
-                                      .period = 2000000,
-                                      .chain = chain,
-                                      .chain_n = n});
+    give((struct as_sample_record){.kind = AS_SAMPLE_SAMPLE,
+                                   .pid = pid,
+                                   .tid = tid,
+                                   .cpu = 1,
+                                   .time_ns = time_ns,
+                                   .period = 2000000,
+                                   .chain = chain,
+                                   .chain_n = n});
 }
 
 static void give_map(uint32_t pid, uint64_t address, uint64_t size_b, const char *path)
 {
     struct stat st = {.st_ino = 7};
     (void)stat(path, &st);
-    give((struct assay_sample_record){.kind = ASSAY_SAMPLE_MAP,
-                                      .pid = pid,
-                                      .tid = pid,
-                                      .time_ns = 1000,
-                                      .address = address,
-                                      .size_b = size_b,
-                                      .inode = st.st_ino,
-                                      .text = path});
+    give((struct as_sample_record){.kind = AS_SAMPLE_MAP,
+                                   .pid = pid,
+                                   .tid = pid,
+                                   .time_ns = 1000,
+                                   .address = address,
+                                   .size_b = size_b,
+                                   .inode = st.st_ino,
+                                   .text = path});
 }
 
 /* 101 enters CPU 2 and leaves CPU 1; those after 102 have CPUs of their own. */
 static void give_switch(uint32_t tid, uint64_t time_ns, bool out, bool preempted)
 {
-    give((struct assay_sample_record){.kind = ASSAY_SAMPLE_SWITCH,
-                                      .pid = 100,
-                                      .tid = tid,
-                                      .cpu = tid == 101 && !out ? 2
-                                             : tid > 102        ? tid - 100
-                                                                : 1,
-                                      .time_ns = time_ns,
-                                      .out = out,
-                                      .preempted = preempted});
+    give((struct as_sample_record){.kind = AS_SAMPLE_SWITCH,
+                                   .pid = 100,
+                                   .tid = tid,
+                                   .cpu = tid == 101 && !out ? 2
+                                          : tid > 102        ? tid - 100
+                                                             : 1,
+                                   .time_ns = time_ns,
+                                   .out = out,
+                                   .preempted = preempted});
 }
 
 /* 30 samples in callee <- caller of thread 100; 10 in caller of thread 101; 5 of recursion; 2 where
@@ -142,14 +142,14 @@ static void give_all(void)
                               setting.caller_at + 6};
     const uint64_t nowhere[] = {user, 0x1234};
     const uint64_t generated[] = {user, 0x7000, setting.caller_at + 6};
-    struct assay_error err;
+    struct as_error err;
     /* The kernel's account, with the user part for this run: 0.1 s of it is in samples, and one
      * process has no samples. */
-    assert_int_equal(assay_recorder_info(recorder, "cpu_ns", "6000000000", &err), 0);
-    assert_int_equal(assay_recorder_info(recorder, "cpu_user_ns", "5000000000", &err), 0);
+    assert_int_equal(as_recorder_info(recorder, "cpu_ns", "6000000000", &err), 0);
+    assert_int_equal(as_recorder_info(recorder, "cpu_user_ns", "5000000000", &err), 0);
     assert_int_equal(
-        assay_recorder_info(recorder, "process_cpu", "300 4000000000 fixed\tis static", &err), 0);
-    assert_int_equal(assay_recorder_info(recorder, "process_cpu", "100 95000000 seen\t", &err), 0);
+        as_recorder_info(recorder, "process_cpu", "300 4000000000 fixed\tis static", &err), 0);
+    assert_int_equal(as_recorder_info(recorder, "process_cpu", "100 95000000 seen\t", &err), 0);
     give_map(100, BASE, LONG, setting.program);
     give_switch(101, 1500, false, false);
     for (unsigned i = 0; i < 30; i++)
@@ -165,8 +165,8 @@ static void give_all(void)
     give_switch(101, 9600, true, true);
     give_map(200, BASE, LONG, setting.program);
     give_map(200, 0x7000, 0x1000, "//anon");
-    assert_int_equal(assay_recorder_process(recorder, 200, 5500, "rank", "3", &err), 0);
-    assert_int_equal(assay_recorder_process(recorder, 200, 5500, "exit_code", "7", &err), 0);
+    assert_int_equal(as_recorder_process(recorder, 200, 5500, "rank", "3", &err), 0);
+    assert_int_equal(as_recorder_process(recorder, 200, 5500, "exit_code", "7", &err), 0);
     for (unsigned i = 0; i < 3; i++)
         give_sample(200, 200, 6000 + i, generated, 3);
 }
@@ -184,13 +184,13 @@ static void write_jit(const char *directory)
 static int make(void **state)
 {
     char path[4200];
-    struct assay_error err;
-    const struct assay_row_run run = {.kind = "profile",
-                                      .command = "x",
-                                      .start_ns = 5000000000,
-                                      .state = "complete",
-                                      .launcher = "plain"};
-    const struct assay_sample_counts counts = {.lost = 4, .lost_other = 2};
+    struct as_error err;
+    const struct as_row_run run = {.kind = "profile",
+                                   .command = "x",
+                                   .start_ns = 5000000000,
+                                   .state = "complete",
+                                   .launcher = "plain"};
+    const struct as_sample_counts counts = {.lost = 4, .lost_other = 2};
     Dl_info info;
     (void)state;
     strcpy(setting.directory, "/tmp/assay-attribute-XXXXXX");
@@ -200,10 +200,10 @@ static int make(void **state)
     assert_true(n > 0);
     /* The recorder's offsets are those of the file: the test maps it from offset 0. */
     assert_true(dladdr((void *)(uintptr_t)callee, &info));
-    struct assay_object *object;
-    const struct assay_segment *segment;
-    assert_int_equal(assay_object_open(setting.program, NULL, &object, &err), 0);
-    const size_t segments = assay_object_segments(object, &segment);
+    struct as_object *object;
+    const struct as_segment *segment;
+    assert_int_equal(as_object_open(setting.program, NULL, &object, &err), 0);
+    const size_t segments = as_object_segments(object, &segment);
     for (size_t i = 0; i < segments; i++) {
         if (segment[i].type != PT_LOAD || !segment[i].exec)
             continue;
@@ -212,18 +212,18 @@ static int make(void **state)
         setting.caller_at = (uintptr_t)caller - (uintptr_t)info.dli_fbase + bias;
         setting.outermost_at = (uintptr_t)outermost - (uintptr_t)info.dli_fbase + bias;
     }
-    assay_object_close(&object);
-    assert_int_equal(assay_experiment_create(setting.experiment, 0, &setting.store, &err), 0);
-    assert_int_equal(assay_experiment_add_run(setting.store, &run, &setting.run_id, &err), 0);
-    assert_int_equal(
-        assay_experiment_run_directory(setting.store, setting.run_id, path, 4096, &err), 0);
+    as_object_close(&object);
+    assert_int_equal(as_experiment_create(setting.experiment, 0, &setting.store, &err), 0);
+    assert_int_equal(as_experiment_add_run(setting.store, &run, &setting.run_id, &err), 0);
+    assert_int_equal(as_experiment_run_directory(setting.store, setting.run_id, path, 4096, &err),
+                     0);
     write_jit(path);
     strcat(path, "/main.samples");
-    assert_int_equal(assay_recorder_new(path, &choice, 0, &recorder, &err), 0);
-    assert_int_equal(assay_recorder_info(recorder, "clock_offset_ns", "5000000000", &err), 0);
+    assert_int_equal(as_recorder_new(path, &choice, 0, &recorder, &err), 0);
+    assert_int_equal(as_recorder_info(recorder, "clock_offset_ns", "5000000000", &err), 0);
     give_all();
-    assert_int_equal(assay_recorder_finish(&recorder, &counts, &err), 0);
-    if (assay_profile_attribute(setting.store, setting.run_id, NULL, &err) < 0)
+    assert_int_equal(as_recorder_finish(&recorder, &counts, &err), 0);
+    if (as_profile_attribute(setting.store, setting.run_id, NULL, &err) < 0)
         fail_msg("%s", err.text);
     return 0;
 }
@@ -232,7 +232,7 @@ static int remove_all(void **state)
 {
     char command[128];
     (void)state;
-    assay_experiment_close(&setting.store, NULL);
+    as_experiment_close(&setting.store, NULL);
     snprintf(command, sizeof command, "rm -r %s", setting.directory);
     return system(command);
 }
@@ -241,15 +241,15 @@ static int remove_all(void **state)
 
 static void expect(const char *sql, const char *answer)
 {
-    struct assay_rows *rows;
-    struct assay_error err;
+    struct as_rows *rows;
+    struct as_error err;
     char text[4096] = "";
     size_t at = 0;
-    if (assay_rows_open(setting.store, sql, &rows, &err) < 0)
+    if (as_rows_open(setting.store, sql, &rows, &err) < 0)
         fail_msg("%s: %s", sql, err.text);
-    while (assay_rows_next(rows, &err) == 1) {
-        for (int i = 0; i < assay_rows_column_n(rows); i++) {
-            const char *cell = assay_rows_text(rows, i);
+    while (as_rows_next(rows, &err) == 1) {
+        for (int i = 0; i < as_rows_column_n(rows); i++) {
+            const char *cell = as_rows_text(rows, i);
             at += (size_t)snprintf(text + at, sizeof text - at, "%s%s",
                                    i    ? "|"
                                    : at ? ";"
@@ -257,7 +257,7 @@ static void expect(const char *sql, const char *answer)
                                    cell ? cell : "-");
         }
     }
-    assay_rows_close(&rows);
+    as_rows_close(&rows);
     if (strcmp(text, answer) != 0)
         fail_msg("%s\n  gives    %s\n  expected %s", sql, text, answer);
 }
@@ -340,15 +340,15 @@ static void test_excerpts(void **state)
 /* Adds a run with a stream that `fill` makes; it is attributed if it has samples. */
 static int64_t add_run(void (*fill)(void), char *path)
 {
-    const struct assay_row_run run = {.kind = "profile", .command = "x", .state = "interrupted"};
-    struct assay_error err;
+    const struct as_row_run run = {.kind = "profile", .command = "x", .state = "interrupted"};
+    struct as_error err;
     int64_t run_id;
-    assert_int_equal(assay_experiment_add_run(setting.store, &run, &run_id, &err), 0);
-    assert_int_equal(assay_experiment_run_directory(setting.store, run_id, path, 4096, &err), 0);
+    assert_int_equal(as_experiment_add_run(setting.store, &run, &run_id, &err), 0);
+    assert_int_equal(as_experiment_run_directory(setting.store, run_id, path, 4096, &err), 0);
     strcat(path, "/main.samples");
-    assert_int_equal(assay_recorder_new(path, &choice, 0, &recorder, &err), 0);
+    assert_int_equal(as_recorder_new(path, &choice, 0, &recorder, &err), 0);
     fill();
-    assert_int_equal(assay_recorder_finish(&recorder, NULL, &err), 0);
+    assert_int_equal(as_recorder_finish(&recorder, NULL, &err), 0);
     return run_id;
 }
 
@@ -380,16 +380,16 @@ static void give_inlined(void)
 static void test_inlined(void **state)
 {
     char path[4200], rules[128], sql[512];
-    struct assay_error err;
+    struct as_error err;
     (void)state;
     snprintf(rules, sizeof rules, "%s/rules.txt", setting.directory);
     FILE *f = fopen(rules, "w");
     assert_non_null(f);
     fprintf(f, "category wires\nsymbol middle\nabsorbs string\n\ncategory string\nsymbol callee\n");
     fclose(f);
-    const struct assay_attribute_options options = {.categories = rules};
+    const struct as_attribute_options options = {.categories = rules};
     const int64_t run_id = add_run(give_inlined, path);
-    if (assay_profile_attribute(setting.store, run_id, &options, &err) < 0)
+    if (as_profile_attribute(setting.store, run_id, &options, &err) < 0)
         fail_msg("%s", err.text);
     snprintf(sql, sizeof sql,
              "SELECT name, is_inlined, exclusive_sample_n, inclusive_sample_n, binary_sample_n,"
@@ -422,35 +422,35 @@ static void give_nothing(void)
 /* Also a recording that was cut off before its first block is attributed once. */
 static void test_nothing_recorded(void **state)
 {
-    struct assay_error err;
+    struct as_error err;
     char path[4200], sql[128];
     const int64_t run_id = add_run(give_nothing, path);
     (void)state;
     assert_int_equal(truncate(path, 16), 0);
-    assert_int_equal(assay_profile_attribute(setting.store, run_id, NULL, &err), 0);
+    assert_int_equal(as_profile_attribute(setting.store, run_id, NULL, &err), 0);
     snprintf(sql, sizeof sql, "SELECT kind, size_b FROM run_file WHERE run_id = %lld",
              (long long)run_id);
     expect(sql, "samples|16");
-    assert_int_equal(assay_profile_attribute(setting.store, run_id, NULL, &err), ASSAY_ERR_USAGE);
+    assert_int_equal(as_profile_attribute(setting.store, run_id, NULL, &err), AS_ERR_USAGE);
     assert_non_null(strstr(err.text, "attributed already"));
 }
 
 /* The same once more finds the call paths of the first run, and makes none. */
 static void test_another_run(void **state)
 {
-    const struct assay_row_run run = {
+    const struct as_row_run run = {
         .kind = "profile", .command = "x", .start_ns = 5000000000, .state = "complete"};
-    struct assay_error err;
+    struct as_error err;
     char path[4200], command[9000];
     int64_t run_id;
 
     (void)state;
-    assert_int_equal(assay_experiment_add_run(setting.store, &run, &run_id, &err), 0);
-    assert_int_equal(assay_experiment_run_directory(setting.store, run_id, path, 4096, &err), 0);
+    assert_int_equal(as_experiment_add_run(setting.store, &run, &run_id, &err), 0);
+    assert_int_equal(as_experiment_run_directory(setting.store, run_id, path, 4096, &err), 0);
     snprintf(command, sizeof command, "cp %s/run-001/* %.4096s", setting.experiment, path);
     assert_int_equal(system(command), 0);
     expect("SELECT count(*) FROM callpath", "6");
-    assert_int_equal(assay_profile_attribute(setting.store, run_id, NULL, &err), 0);
+    assert_int_equal(as_profile_attribute(setting.store, run_id, NULL, &err), 0);
     expect("SELECT count(*) FROM callpath", "6");
     expect("SELECT count(*) FROM callpath_time AS a JOIN callpath_time AS b USING (callpath_id, "
            "exclusive_n, inclusive_n, inclusive_ns, thread_n) WHERE a.run_id = 1 AND b.run_id = 3",
@@ -471,11 +471,11 @@ static void give_openmp(void)
 
 static void test_openmp_numbers(void **state)
 {
-    struct assay_error err;
+    struct as_error err;
     char path[4200];
     (void)state;
     const int64_t run_id = add_run(give_openmp, path);
-    assert_int_equal(assay_profile_attribute(setting.store, run_id, NULL, &err), 0);
+    assert_int_equal(as_profile_attribute(setting.store, run_id, NULL, &err), 0);
     expect("SELECT tid, omp_thread FROM v_threads WHERE pid = 300 ORDER BY tid", "300|0;305|1");
 }
 
@@ -512,10 +512,10 @@ static void give_two_callers(void)
 /* Inclusive samples of the program's functions, by path. */
 static void expect_region(void (*content)(void), const char *answer)
 {
-    struct assay_error err;
+    struct as_error err;
     char path[4200], sql[1024];
     const int64_t run_id = add_run(content, path);
-    if (assay_profile_attribute(setting.store, run_id, NULL, &err) < 0)
+    if (as_profile_attribute(setting.store, run_id, NULL, &err) < 0)
         fail_msg("%s", err.text);
     snprintf(sql, sizeof sql,
              "SELECT f.name, p.depth, t.inclusive_n FROM callpath_time AS t JOIN callpath AS p "
@@ -535,21 +535,21 @@ static void test_workers_join_their_region(void **state)
 
 static void give_fact(uint32_t tid, uint64_t time_ns, const char *name, const char *value)
 {
-    struct assay_error err;
-    assert_int_equal(assay_recorder_thread(recorder, 100, tid, time_ns, name, value, &err), 0);
+    struct as_error err;
+    assert_int_equal(as_recorder_thread(recorder, 100, tid, time_ns, name, value, &err), 0);
 }
 
 static void give_wait_at(uint32_t tid, uint64_t time_ns)
 {
     const uint64_t chain[] = {(uint64_t)PERF_CONTEXT_USER, setting.callee_at + 1};
-    give((struct assay_sample_record){.kind = ASSAY_SAMPLE_SAMPLE,
-                                      .pid = 100,
-                                      .tid = tid,
-                                      .cpu = 1,
-                                      .time_ns = time_ns,
-                                      .waits = true,
-                                      .chain = chain,
-                                      .chain_n = 2});
+    give((struct as_sample_record){.kind = AS_SAMPLE_SAMPLE,
+                                   .pid = 100,
+                                   .tid = tid,
+                                   .cpu = 1,
+                                   .time_ns = time_ns,
+                                   .waits = true,
+                                   .chain = chain,
+                                   .chain_n = 2});
 }
 
 /* 102 is pushed off for 300 ns and waits 1000 ns, of which it was ready for the last 200: only the
@@ -557,8 +557,8 @@ static void give_wait_at(uint32_t tid, uint64_t time_ns)
  * an account of less than what its switches say. 101 goes to the other node and back. */
 static void give_queues(void)
 {
-    struct assay_error err;
-    assert_int_equal(assay_recorder_info(recorder, "numa", "0-1=0,2-3=1", &err), 0);
+    struct as_error err;
+    assert_int_equal(as_recorder_info(recorder, "numa", "0-1=0,2-3=1", &err), 0);
     give_map(100, BASE, LONG, setting.program);
     for (uint32_t tid = 102; tid <= 104; tid++) {
         give_switch(tid, 10000, false, false);
@@ -569,12 +569,12 @@ static void give_queues(void)
     give_switch(102, 10500, true, false);
     give_switch(102, 11500, false, false);
     give_fact(102, 11500, "run_delay_ns", "100");
-    give((struct assay_sample_record){
-        .kind = ASSAY_SAMPLE_EXIT, .pid = 100, .tid = 102, .time_ns = 11600});
+    give((struct as_sample_record){
+        .kind = AS_SAMPLE_EXIT, .pid = 100, .tid = 102, .time_ns = 11600});
     give_fact(102, 11600, "run_delay_ns", "500"); /* told after its end */
     give_switch(103, 10500, true, true);
-    give((struct assay_sample_record){
-        .kind = ASSAY_SAMPLE_EXIT, .pid = 100, .tid = 103, .time_ns = 10900});
+    give((struct as_sample_record){
+        .kind = AS_SAMPLE_EXIT, .pid = 100, .tid = 103, .time_ns = 10900});
     give_fact(104, 11600, "run_delay_ns", "250");
     give_switch(101, 12000, false, false); /* on CPU 2 */
     give_switch(101, 12100, true, false);  /* on 1 */
@@ -589,16 +589,15 @@ static bool late_told; /* the first records come before what is known of the sta
  */
 static void give_beginnings(void)
 {
-    struct assay_error err;
-    assert_int_equal(assay_recorder_process(recorder, 100, 10450, "start_delay_ns", "1000", &err),
-                     0);
+    struct as_error err;
+    assert_int_equal(as_recorder_process(recorder, 100, 10450, "start_delay_ns", "1000", &err), 0);
     give_switch(100, 10000, false, false);
-    give((struct assay_sample_record){.kind = ASSAY_SAMPLE_FORK,
-                                      .pid = 100,
-                                      .tid = 106,
-                                      .parent_pid = 100,
-                                      .parent_tid = 100,
-                                      .time_ns = 10000});
+    give((struct as_sample_record){.kind = AS_SAMPLE_FORK,
+                                   .pid = 100,
+                                   .tid = 106,
+                                   .parent_pid = 100,
+                                   .parent_tid = 100,
+                                   .time_ns = 10000});
     give_switch(100, 10100, true, true);
     give_switch(106, 10250, false, false);
     give_switch(100, 10400, false, false);
@@ -606,23 +605,23 @@ static void give_beginnings(void)
         give_switch(tid, 10500, true, false);
         if (tid == 100 && late_told)
             assert_int_equal(
-                assay_recorder_process(recorder, 100, 10450, "start_delay_ns", "1000", &err), 0);
+                as_recorder_process(recorder, 100, 10450, "start_delay_ns", "1000", &err), 0);
         give_switch(tid, 11500, false, false);
         give_fact(tid, 11600, "run_delay_ns", tid == 100 ? "1200" : "450");
-        give((struct assay_sample_record){
-            .kind = ASSAY_SAMPLE_EXIT, .pid = 100, .tid = tid, .time_ns = 11600});
+        give((struct as_sample_record){
+            .kind = AS_SAMPLE_EXIT, .pid = 100, .tid = tid, .time_ns = 11600});
     }
 }
 
 static void test_waiting_before_it_began(void **state)
 {
-    struct assay_error err;
+    struct as_error err;
     char path[4200], sql[256];
     (void)state;
     for (int late = 0; late < 2; late++) {
         late_told = late;
         const int64_t run_id = add_run(give_beginnings, path);
-        assert_int_equal(assay_profile_attribute(setting.store, run_id, NULL, &err), 0);
+        assert_int_equal(as_profile_attribute(setting.store, run_id, NULL, &err), 0);
         snprintf(sql, sizeof sql,
                  "SELECT tid, cpu_ns, blocked_ns, runnable_ns FROM thread JOIN process USING "
                  "(process_id) WHERE run_id = %lld ORDER BY tid",
@@ -633,11 +632,11 @@ static void test_waiting_before_it_began(void **state)
 
 static void test_waiting_for_a_processor(void **state)
 {
-    struct assay_error err;
+    struct as_error err;
     char path[4200], sql[256];
     (void)state;
     const int64_t run_id = add_run(give_queues, path);
-    assert_int_equal(assay_profile_attribute(setting.store, run_id, NULL, &err), 0);
+    assert_int_equal(as_profile_attribute(setting.store, run_id, NULL, &err), 0);
     snprintf(sql, sizeof sql,
              "SELECT tid, cpu_ns, blocked_ns, runnable_ns FROM thread JOIN process USING "
              "(process_id) WHERE run_id = %lld AND tid > 101 ORDER BY tid",
@@ -674,8 +673,8 @@ static void give_yields(void)
         give_switch(tid, 22000, false, false);
         if (tid == 102)
             give_fact(tid, 22500, "ran_ns", "6100");
-        give((struct assay_sample_record){
-            .kind = ASSAY_SAMPLE_EXIT, .pid = 100, .tid = tid, .time_ns = 23000});
+        give((struct as_sample_record){
+            .kind = AS_SAMPLE_EXIT, .pid = 100, .tid = tid, .time_ns = 23000});
         if (tid == 102) {
             give_fact(tid, 23000, "ran_ns", "6600");
             give_fact(tid, 23000, "run_delay_ns", "1800");
@@ -687,11 +686,11 @@ static void give_yields(void)
 
 static void test_time_of_switches(void **state)
 {
-    struct assay_error err;
+    struct as_error err;
     char path[4200], sql[256];
     (void)state;
     const int64_t run_id = add_run(give_yields, path);
-    assert_int_equal(assay_profile_attribute(setting.store, run_id, NULL, &err), 0);
+    assert_int_equal(as_profile_attribute(setting.store, run_id, NULL, &err), 0);
     snprintf(sql, sizeof sql,
              "SELECT tid, cpu_ns, blocked_ns, runnable_ns FROM thread JOIN process USING "
              "(process_id) WHERE run_id = %lld AND tid > 101 ORDER BY tid",
@@ -711,11 +710,11 @@ static void give_lost_switch(void)
 
 static void test_lost_switch(void **state)
 {
-    struct assay_error err;
+    struct as_error err;
     char path[4200], sql[256];
     (void)state;
     const int64_t run_id = add_run(give_lost_switch, path);
-    assert_int_equal(assay_profile_attribute(setting.store, run_id, NULL, &err), 0);
+    assert_int_equal(as_profile_attribute(setting.store, run_id, NULL, &err), 0);
     snprintf(sql, sizeof sql,
              "SELECT tid, cpu_ns FROM thread JOIN process USING (process_id) WHERE run_id = %lld "
              "ORDER BY tid",
@@ -727,19 +726,19 @@ static void test_lost_switch(void **state)
 
 static int64_t count(const char *sql)
 {
-    struct assay_rows *rows;
-    struct assay_error err;
-    assert_int_equal(assay_rows_open(setting.store, sql, &rows, &err), 0);
-    assert_int_equal(assay_rows_next(rows, &err), 1);
-    const int64_t n = assay_rows_integer(rows, 0);
-    assay_rows_close(&rows);
+    struct as_rows *rows;
+    struct as_error err;
+    assert_int_equal(as_rows_open(setting.store, sql, &rows, &err), 0);
+    assert_int_equal(as_rows_next(rows, &err), 1);
+    const int64_t n = as_rows_integer(rows, 0);
+    as_rows_close(&rows);
     return n;
 }
 
 /* The compiler may place the sample before the loop or in it; this does not matter here. */
 static void give_loops_time(void)
 {
-    struct assay_error err;
+    struct as_error err;
     assert_int_equal(
         as_sql_run(setting.store,
                    "CREATE TEMP TABLE lent AS SELECT t.*, l.loop_id FROM object_time t JOIN "
@@ -757,10 +756,10 @@ static void give_loops_time(void)
 static int64_t values_of(const char *identity)
 {
     char sql[4400];
-    struct assay_error err = {0};
+    struct as_error err = {0};
     snprintf(sql, sizeof sql, "UPDATE module SET %s WHERE path = '%s'", identity, setting.program);
     assert_int_equal(as_sql_run(setting.store, sql, "test", &err), 0);
-    if (assay_quality_run(setting.store, setting.run_id, NULL, &err) < 0)
+    if (as_quality_run(setting.store, setting.run_id, NULL, &err) < 0)
         fail_msg("%s", err.text);
     return count("SELECT count(*) FROM v_values WHERE metric = 'flow_paths'");
 }
@@ -797,30 +796,29 @@ static void give_loop(void)
 }
 
 /* Returns the mapped address of the header of the loop in callee. */
-static uint64_t find_loop(struct assay_catalogue *catalogue)
+static uint64_t find_loop(struct as_catalogue *catalogue)
 {
-    struct assay_catalogue_request request = {
-        .file = {.path = setting.program, .kind = ASSAY_MODULE_FILE},
-        .depth = ASSAY_CATALOGUE_ANALYSED};
+    struct as_catalogue_request request = {
+        .file = {.path = setting.program, .kind = AS_MODULE_FILE}, .depth = AS_CATALOGUE_ANALYSED};
     const int fd = open(setting.program, O_RDONLY | O_CLOEXEC);
-    struct assay_catalogue_module *module;
-    struct assay_error err;
-    const struct assay_segment *segment;
+    struct as_catalogue_module *module;
+    struct as_error err;
+    const struct as_segment *segment;
     uint64_t address = 0, offset = 0;
-    assert_true(assay_file_identify(fd, &request.file.file));
+    assert_true(as_file_identify(fd, &request.file.file));
     close(fd);
-    assert_int_equal(assay_catalogue_open(catalogue, &request, &module, &err), 0);
+    assert_int_equal(as_catalogue_open(catalogue, &request, &module, &err), 0);
     assert_non_null(module->program);
     for (size_t i = 0; i < module->program->loop_n; i++) {
-        const struct assay_loop *loop = &module->program->loop[i];
+        const struct as_loop *loop = &module->program->loop[i];
         if (strcmp(module->program->body[loop->body].name, "callee") == 0)
             address = module->program->block[loop->header].start;
     }
-    const size_t segments = assay_object_segments(module->object, &segment);
+    const size_t segments = as_object_segments(module->object, &segment);
     for (size_t i = 0; i < segments; i++)
         if (segment[i].type == PT_LOAD && segment[i].exec)
             offset = segment[i].offset - segment[i].address;
-    assay_catalogue_close(catalogue, &module);
+    as_catalogue_close(catalogue, &module);
     assert_true(address > 0);
     return BASE + offset + address;
 }
@@ -828,25 +826,25 @@ static uint64_t find_loop(struct assay_catalogue *catalogue)
 /* The second pass finds the code that the first one has opened, and the loop by the first's row. */
 static void test_code_is_analysed_once(void **state)
 {
-    struct assay_catalogue *catalogue, *other;
-    struct assay_error err;
+    struct as_catalogue *catalogue, *other;
+    struct as_error err;
     char path[4200];
     (void)state;
     assert_int_equal(as_sql_run(setting.store, "DELETE FROM value; DELETE FROM flag", "test", &err),
                      0);
-    assert_int_equal(assay_catalogue_new(setting.store, NULL, &other, &err), 0);
+    assert_int_equal(as_catalogue_new(setting.store, NULL, &other, &err), 0);
     in_loop = find_loop(other);
-    assay_catalogue_free(&other);
+    as_catalogue_free(&other);
     const int64_t run_id = add_run(give_loop, path);
-    assert_int_equal(assay_catalogue_new(setting.store, NULL, &catalogue, &err), 0);
-    const struct assay_attribute_options attribute = {.catalogue = catalogue};
-    const struct assay_quality_options quality = {.catalogue = catalogue};
-    assert_int_equal(assay_profile_attribute(setting.store, run_id, &attribute, &err), 0);
-    assert_int_equal(assay_catalogue_counts(catalogue).analysed, 1);
-    assert_int_equal(assay_quality_run(setting.store, run_id, &quality, &err), 0);
-    assert_int_equal(assay_catalogue_counts(catalogue).opened, 1);
-    assert_int_equal(assay_catalogue_counts(catalogue).analysed, 1);
-    assay_catalogue_free(&catalogue);
+    assert_int_equal(as_catalogue_new(setting.store, NULL, &catalogue, &err), 0);
+    const struct as_attribute_options attribute = {.catalogue = catalogue};
+    const struct as_quality_options quality = {.catalogue = catalogue};
+    assert_int_equal(as_profile_attribute(setting.store, run_id, &attribute, &err), 0);
+    assert_int_equal(as_catalogue_counts(catalogue).analysed, 1);
+    assert_int_equal(as_quality_run(setting.store, run_id, &quality, &err), 0);
+    assert_int_equal(as_catalogue_counts(catalogue).opened, 1);
+    assert_int_equal(as_catalogue_counts(catalogue).analysed, 1);
+    as_catalogue_free(&catalogue);
     expect("SELECT f.name, v.value >= 1 FROM v_values AS v JOIN loop AS l ON l.loop_id = "
            "v.object_id JOIN function AS f USING (function_id) WHERE v.metric = 'flow_paths' AND "
            "v.object_kind = 'loop'",

@@ -39,114 +39,112 @@ static const struct {
     unsigned kind;
     const char *path, *symbol, *category;
 } categories_of[] = {
-    {ASSAY_MODULE_FILE, "/opt/me/solver", "main", "application"},
-    {ASSAY_MODULE_FILE, "/opt/me/solver", "", "application"},
-    {ASSAY_MODULE_FILE, "/opt/me/libkernels.so", "axpy", "application"},
-    {ASSAY_MODULE_FILE, "/usr/lib/x86_64-linux-gnu/liblammps.so.0", "_ZN9LAMMPS_NS4PairE",
+    {AS_MODULE_FILE, "/opt/me/solver", "main", "application"},
+    {AS_MODULE_FILE, "/opt/me/solver", "", "application"},
+    {AS_MODULE_FILE, "/opt/me/libkernels.so", "axpy", "application"},
+    {AS_MODULE_FILE, "/usr/lib/x86_64-linux-gnu/liblammps.so.0", "_ZN9LAMMPS_NS4PairE",
      "application"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libmpi.so.40.30.4", "PMPI_Waitall", "mpi"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libopen-pal.so.40.30.2", "opal_progress", "mpi"},
-    {ASSAY_MODULE_FILE, "/usr/lib/openmpi/mca_btl_vader.so", "", "mpi"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libmpich.so.12.2.1", "MPIDI_progress", "mpi"},
-    {ASSAY_MODULE_FILE, "/opt/me/static", "PMPI_Send", "mpi"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libucp.so.0", "ucp_worker_progress", "mpi"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libgomp.so.1.0.0", "", "openmp"},
-    {ASSAY_MODULE_FILE, "/usr/lib/llvm-14/lib/libomp.so.5", "__kmp_fork_call", "openmp"},
-    {ASSAY_MODULE_FILE, "/opt/intel/libiomp5.so", "kmp_wait", "openmp"},
-    {ASSAY_MODULE_FILE, "/opt/me/solver", "main._omp_fn.0", "application"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libc.so.6", "pthread_mutex_lock", "pthread"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libc.so.6", "start_thread", "pthread"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libc.so.6", "__memcpy_avx_unaligned_erms", "string"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libc.so.6", "__strlen_avx2", "string"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libc.so.6", "_int_malloc", "memory"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libc.so.6", "munmap", "memory"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libc.so.6", "read", "io"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libc.so.6", "__vfprintf_internal", "io"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libc.so.6", "qsort", "runtime"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libc.so.6", "", "runtime"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libm.so.6", "__sin_fma", "math"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libopenblas.so.0", "dgemm_kernel_HASWELL", "math"},
-    {ASSAY_MODULE_FILE, "/opt/intel/libmkl_avx512.so.2", "", "math"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libfftw3.so.3", "fftw_execute", "math"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libcuda.so.535.1", "", "gpu"},
-    {ASSAY_MODULE_FILE, "/opt/rocm/lib/libamdhip64.so.5", "", "gpu"},
-    {ASSAY_MODULE_FILE, "/usr/bin/python3.11", "_PyEval_EvalFrameDefault", "python"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libpython3.11.so.1.0", "", "python"},
-    {ASSAY_MODULE_FILE, "/x/_multiarray_umath.cpython-311-x86_64-linux-gnu.so", "",
+    {AS_MODULE_FILE, "/usr/lib/libmpi.so.40.30.4", "PMPI_Waitall", "mpi"},
+    {AS_MODULE_FILE, "/usr/lib/libopen-pal.so.40.30.2", "opal_progress", "mpi"},
+    {AS_MODULE_FILE, "/usr/lib/openmpi/mca_btl_vader.so", "", "mpi"},
+    {AS_MODULE_FILE, "/usr/lib/libmpich.so.12.2.1", "MPIDI_progress", "mpi"},
+    {AS_MODULE_FILE, "/opt/me/static", "PMPI_Send", "mpi"},
+    {AS_MODULE_FILE, "/usr/lib/libucp.so.0", "ucp_worker_progress", "mpi"},
+    {AS_MODULE_FILE, "/usr/lib/libgomp.so.1.0.0", "", "openmp"},
+    {AS_MODULE_FILE, "/usr/lib/llvm-14/lib/libomp.so.5", "__kmp_fork_call", "openmp"},
+    {AS_MODULE_FILE, "/opt/intel/libiomp5.so", "kmp_wait", "openmp"},
+    {AS_MODULE_FILE, "/opt/me/solver", "main._omp_fn.0", "application"},
+    {AS_MODULE_FILE, "/usr/lib/libc.so.6", "pthread_mutex_lock", "pthread"},
+    {AS_MODULE_FILE, "/usr/lib/libc.so.6", "start_thread", "pthread"},
+    {AS_MODULE_FILE, "/usr/lib/libc.so.6", "__memcpy_avx_unaligned_erms", "string"},
+    {AS_MODULE_FILE, "/usr/lib/libc.so.6", "__strlen_avx2", "string"},
+    {AS_MODULE_FILE, "/usr/lib/libc.so.6", "_int_malloc", "memory"},
+    {AS_MODULE_FILE, "/usr/lib/libc.so.6", "munmap", "memory"},
+    {AS_MODULE_FILE, "/usr/lib/libc.so.6", "read", "io"},
+    {AS_MODULE_FILE, "/usr/lib/libc.so.6", "__vfprintf_internal", "io"},
+    {AS_MODULE_FILE, "/usr/lib/libc.so.6", "qsort", "runtime"},
+    {AS_MODULE_FILE, "/usr/lib/libc.so.6", "", "runtime"},
+    {AS_MODULE_FILE, "/usr/lib/libm.so.6", "__sin_fma", "math"},
+    {AS_MODULE_FILE, "/usr/lib/libopenblas.so.0", "dgemm_kernel_HASWELL", "math"},
+    {AS_MODULE_FILE, "/opt/intel/libmkl_avx512.so.2", "", "math"},
+    {AS_MODULE_FILE, "/usr/lib/libfftw3.so.3", "fftw_execute", "math"},
+    {AS_MODULE_FILE, "/usr/lib/libcuda.so.535.1", "", "gpu"},
+    {AS_MODULE_FILE, "/opt/rocm/lib/libamdhip64.so.5", "", "gpu"},
+    {AS_MODULE_FILE, "/usr/bin/python3.11", "_PyEval_EvalFrameDefault", "python"},
+    {AS_MODULE_FILE, "/usr/lib/libpython3.11.so.1.0", "", "python"},
+    {AS_MODULE_FILE, "/x/_multiarray_umath.cpython-311-x86_64-linux-gnu.so", "",
      "python_extension"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libstdc++.so.6", "__cxa_throw", "runtime"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libstdc++.so.6", "_Znwm", "memory"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libgfortran.so.5", "_gfortran_st_write", "io"},
-    {ASSAY_MODULE_FILE, "/lib64/ld-linux-x86-64.so.2", "do_lookup_x", "loader"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libhdf5_openmpi.so.103", "H5Dwrite", "io"},
-    {ASSAY_MODULE_KERNEL, "[kernel]", "copy_page", "kernel"},
-    {ASSAY_MODULE_KERNEL, "[kernel]", "memcpy", "kernel"},
-    {ASSAY_MODULE_VDSO, "[vdso]", "__vdso_clock_gettime", "kernel"},
-    {ASSAY_MODULE_ANON, "//anon", "py::f", "python"},
-    {ASSAY_MODULE_ANON, "//anon", "f", "application"},
-    {ASSAY_MODULE_UNKNOWN, "", "", "other"},
+    {AS_MODULE_FILE, "/usr/lib/libstdc++.so.6", "__cxa_throw", "runtime"},
+    {AS_MODULE_FILE, "/usr/lib/libstdc++.so.6", "_Znwm", "memory"},
+    {AS_MODULE_FILE, "/usr/lib/libgfortran.so.5", "_gfortran_st_write", "io"},
+    {AS_MODULE_FILE, "/lib64/ld-linux-x86-64.so.2", "do_lookup_x", "loader"},
+    {AS_MODULE_FILE, "/usr/lib/libhdf5_openmpi.so.103", "H5Dwrite", "io"},
+    {AS_MODULE_KERNEL, "[kernel]", "copy_page", "kernel"},
+    {AS_MODULE_KERNEL, "[kernel]", "memcpy", "kernel"},
+    {AS_MODULE_VDSO, "[vdso]", "__vdso_clock_gettime", "kernel"},
+    {AS_MODULE_ANON, "//anon", "py::f", "python"},
+    {AS_MODULE_ANON, "//anon", "f", "application"},
+    {AS_MODULE_UNKNOWN, "", "", "other"},
     /* Statically linked: by symbol, and only by names that other programs do not use. */
-    {ASSAY_MODULE_FILE, "/opt/me/static", "MPI_Allreduce", "mpi"},
-    {ASSAY_MODULE_FILE, "/opt/me/static", "mpi_allreduce_", "mpi"},
-    {ASSAY_MODULE_FILE, "/opt/me/static", "mpi_exchange_halo_", "application"},
-    {ASSAY_MODULE_FILE, "/opt/me/static", "MPI_Exchange_halo", "application"},
-    {ASSAY_MODULE_FILE, "/opt/me/static", "gomp_team_barrier_wait_end", "openmp"},
-    {ASSAY_MODULE_FILE, "/opt/me/static", "dgemm_", "math"},
-    {ASSAY_MODULE_FILE, "/opt/me/static", "dgemm", "application"},
-    {ASSAY_MODULE_FILE, "/opt/me/static", "cblas_dgemm", "math"},
-    {ASSAY_MODULE_FILE, "/opt/me/static", "pdgetrf_", "math"},
-    {ASSAY_MODULE_FILE, "/opt/me/static", "__sin_fma", "math"},
-    {ASSAY_MODULE_FILE, "/opt/me/static", "_int_malloc", "memory"},
-    {ASSAY_MODULE_FILE, "/opt/me/static", "__memmove_avx_unaligned_erms", "string"},
-    {ASSAY_MODULE_FILE, "/opt/me/static", "read", "application"},
-    {ASSAY_MODULE_FILE, "/opt/me/static", "time", "application"},
-    {ASSAY_MODULE_FILE, "/opt/me/static", "fwrite", "io"},
-    {ASSAY_MODULE_FILE, "/opt/me/static", "_gfortran_matmul_r8", "math"},
-    {ASSAY_MODULE_FILE, "/opt/me/solver", "memcpy@plt", "string"},
-    {ASSAY_MODULE_FILE, "/opt/me/solver", "malloc_consolidate.part.0", "memory"},
-    {ASSAY_MODULE_FILE, "/opt/me/solver", "_int_malloc.constprop.0.cold", "memory"},
-    {ASSAY_MODULE_FILE, "/opt/me/solver", ".omp_outlined.", "application"},
-    {ASSAY_MODULE_FILE, "/opt/me/solver", "_ZNSt6vectorIdSaIdEE9push_backEOd", "application"},
-    {ASSAY_MODULE_FILE, "/opt/me/solver (deleted)", "main", "application"},
+    {AS_MODULE_FILE, "/opt/me/static", "MPI_Allreduce", "mpi"},
+    {AS_MODULE_FILE, "/opt/me/static", "mpi_allreduce_", "mpi"},
+    {AS_MODULE_FILE, "/opt/me/static", "mpi_exchange_halo_", "application"},
+    {AS_MODULE_FILE, "/opt/me/static", "MPI_Exchange_halo", "application"},
+    {AS_MODULE_FILE, "/opt/me/static", "gomp_team_barrier_wait_end", "openmp"},
+    {AS_MODULE_FILE, "/opt/me/static", "dgemm_", "math"},
+    {AS_MODULE_FILE, "/opt/me/static", "dgemm", "application"},
+    {AS_MODULE_FILE, "/opt/me/static", "cblas_dgemm", "math"},
+    {AS_MODULE_FILE, "/opt/me/static", "pdgetrf_", "math"},
+    {AS_MODULE_FILE, "/opt/me/static", "__sin_fma", "math"},
+    {AS_MODULE_FILE, "/opt/me/static", "_int_malloc", "memory"},
+    {AS_MODULE_FILE, "/opt/me/static", "__memmove_avx_unaligned_erms", "string"},
+    {AS_MODULE_FILE, "/opt/me/static", "read", "application"},
+    {AS_MODULE_FILE, "/opt/me/static", "time", "application"},
+    {AS_MODULE_FILE, "/opt/me/static", "fwrite", "io"},
+    {AS_MODULE_FILE, "/opt/me/static", "_gfortran_matmul_r8", "math"},
+    {AS_MODULE_FILE, "/opt/me/solver", "memcpy@plt", "string"},
+    {AS_MODULE_FILE, "/opt/me/solver", "malloc_consolidate.part.0", "memory"},
+    {AS_MODULE_FILE, "/opt/me/solver", "_int_malloc.constprop.0.cold", "memory"},
+    {AS_MODULE_FILE, "/opt/me/solver", ".omp_outlined.", "application"},
+    {AS_MODULE_FILE, "/opt/me/solver", "_ZNSt6vectorIdSaIdEE9push_backEOd", "application"},
+    {AS_MODULE_FILE, "/opt/me/solver (deleted)", "main", "application"},
     /* A library that has a category is closed: its own copies of others' names do not count. */
-    {ASSAY_MODULE_FILE, "/usr/lib/libmpich.so.12.2.1", "free", "mpi"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libmpi.so.40 (deleted)", "memcpy@plt", "mpi"},
-    {ASSAY_MODULE_FILE,
+    {AS_MODULE_FILE, "/usr/lib/libmpich.so.12.2.1", "free", "mpi"},
+    {AS_MODULE_FILE, "/usr/lib/libmpi.so.40 (deleted)", "memcpy@plt", "mpi"},
+    {AS_MODULE_FILE,
      "/usr/lib/python3/dist-packages/numpy/core/_multiarray_umath.cpython-311-"
      "x86_64-linux-gnu.so",
      "DOUBLE_add_AVX512F", "python_extension"},
-    {ASSAY_MODULE_FILE,
+    {AS_MODULE_FILE,
      "/opt/me/.venv/lib/python3.11/site-packages/numpy.libs/"
      "libopenblas64_p-r0-0cf96a72.3.23.dev.so",
      "dgemm_kernel_ZEN", "math"},
-    {ASSAY_MODULE_FILE,
+    {AS_MODULE_FILE,
      "/opt/me/.venv/lib/python3.11/site-packages/torch/lib/"
      "libgomp-a34b3233.so.1",
      "gomp_barrier_wait", "openmp"},
-    {ASSAY_MODULE_FILE, "/opt/me/.venv/lib/python3.11/site-packages/torch/lib/libtorch_cpu.so",
+    {AS_MODULE_FILE, "/opt/me/.venv/lib/python3.11/site-packages/torch/lib/libtorch_cpu.so",
      "at_native", "python_extension"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libgromacs.so.7", "nbnxn_kernel", "application"},
-    {ASSAY_MODULE_FILE, "/lib/x86_64-linux-gnu/libc-2.31.so", "memset", "string"},
-    {ASSAY_MODULE_FILE, "/lib/x86_64-linux-gnu/libm-2.31.so", "exp", "math"},
-    {ASSAY_MODULE_FILE, "/lib/x86_64-linux-gnu/libpthread-2.31.so", "pthread_mutex_lock",
-     "pthread"},
-    {ASSAY_MODULE_FILE, "/lib/x86_64-linux-gnu/libpthread-2.31.so", "read", "io"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libc.so.6", "clock_gettime", "kernel"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libc.so.6", "dlopen", "loader"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libc.so.6", "__libc_start_main", "runtime"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libc.so.6", "snprintf", "string"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libc.so.6", "qsort_r", "runtime"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libstdc++.so.6",
-     "_ZNSt13basic_filebufIcSt11char_traitsIcEE4openE", "io"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libtbb.so.12", "", "pthread"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libgromacs.so.7", "_Z15tMPI_Event_waitP12tMPI_Event_t",
-     "pthread"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libgromacs.so.7", "_Z9gmx_bcastmPvP11tMPI_Comm_t", "application"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libucs.so.0", "ucs_mpool_get", "mpi"},
-    {ASSAY_MODULE_FILE, "/usr/lib/libz.so.1", "deflate", "compression"},
-    {ASSAY_MODULE_FILE, "/usr/bin/mpirun", "", "mpi"},
-    {ASSAY_MODULE_FILE, "", "", "application"},
-    {ASSAY_MODULE_KERNEL, "[kernel.kallsyms]", "", "kernel"},
+    {AS_MODULE_FILE, "/usr/lib/libgromacs.so.7", "nbnxn_kernel", "application"},
+    {AS_MODULE_FILE, "/lib/x86_64-linux-gnu/libc-2.31.so", "memset", "string"},
+    {AS_MODULE_FILE, "/lib/x86_64-linux-gnu/libm-2.31.so", "exp", "math"},
+    {AS_MODULE_FILE, "/lib/x86_64-linux-gnu/libpthread-2.31.so", "pthread_mutex_lock", "pthread"},
+    {AS_MODULE_FILE, "/lib/x86_64-linux-gnu/libpthread-2.31.so", "read", "io"},
+    {AS_MODULE_FILE, "/usr/lib/libc.so.6", "clock_gettime", "kernel"},
+    {AS_MODULE_FILE, "/usr/lib/libc.so.6", "dlopen", "loader"},
+    {AS_MODULE_FILE, "/usr/lib/libc.so.6", "__libc_start_main", "runtime"},
+    {AS_MODULE_FILE, "/usr/lib/libc.so.6", "snprintf", "string"},
+    {AS_MODULE_FILE, "/usr/lib/libc.so.6", "qsort_r", "runtime"},
+    {AS_MODULE_FILE, "/usr/lib/libstdc++.so.6", "_ZNSt13basic_filebufIcSt11char_traitsIcEE4openE",
+     "io"},
+    {AS_MODULE_FILE, "/usr/lib/libtbb.so.12", "", "pthread"},
+    {AS_MODULE_FILE, "/usr/lib/libgromacs.so.7", "_Z15tMPI_Event_waitP12tMPI_Event_t", "pthread"},
+    {AS_MODULE_FILE, "/usr/lib/libgromacs.so.7", "_Z9gmx_bcastmPvP11tMPI_Comm_t", "application"},
+    {AS_MODULE_FILE, "/usr/lib/libucs.so.0", "ucs_mpool_get", "mpi"},
+    {AS_MODULE_FILE, "/usr/lib/libz.so.1", "deflate", "compression"},
+    {AS_MODULE_FILE, "/usr/bin/mpirun", "", "mpi"},
+    {AS_MODULE_FILE, "", "", "application"},
+    {AS_MODULE_KERNEL, "[kernel.kallsyms]", "", "kernel"},
 };
 
 static void test_of(void **state)
@@ -238,7 +236,7 @@ static char *write_file(const char *text)
 static void test_user_file(void **state)
 {
     struct as_categories *all;
-    struct assay_error err = {0};
+    struct as_error err = {0};
     char *path = write_file("# mine\r\n\tcategory solver  # the time loop\r\ntitle  The solver\n"
                             "symbol solve_* dgemm_kernel* Grid::sweep geo_mod::*\n"
                             "symbol qsort in lib*.so*\n\n"
@@ -272,7 +270,7 @@ static void test_user_file(void **state)
         {"/opt/alone/libmpi.so.40", "MPI_Send", "alone"},
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        const char *name = name_of(all, ASSAY_MODULE_FILE, expected[i].path, expected[i].symbol);
+        const char *name = name_of(all, AS_MODULE_FILE, expected[i].path, expected[i].symbol);
         if (strcmp(name, expected[i].category) != 0)
             fail_msg("%s %s: %s, not %s", expected[i].path, expected[i].symbol, name,
                      expected[i].category);
@@ -318,34 +316,34 @@ static void test_mistakes(void **state)
         {"# a\nELF\n", ":2: 'ELF': unknown statement"},
     };
     struct as_categories *all;
-    struct assay_error err;
+    struct as_error err;
     (void)state;
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         char *path = write_file(expected[i].text);
-        assert_int_equal(as_categories_read(path, &all, &err), ASSAY_ERR_USAGE);
+        assert_int_equal(as_categories_read(path, &all, &err), AS_ERR_USAGE);
         assert_null(all);
         if (!strstr(err.text, expected[i].says) || strncmp(err.text, path, strlen(path)) != 0)
             fail_msg("'%s' is said as: %s", expected[i].text, err.text);
         unlink(path);
         free(path);
     }
-    assert_int_equal(as_categories_read("/nowhere/at-all", &all, &err), ASSAY_ERR_NOT_FOUND);
+    assert_int_equal(as_categories_read("/nowhere/at-all", &all, &err), AS_ERR_NOT_FOUND);
     assert_non_null(strstr(err.text, "/nowhere/at-all: the file of categories is missing"));
-    assert_int_equal(as_categories_read("/tmp", &all, &err), ASSAY_ERR_NOT_REGULAR);
-    assert_int_equal(as_categories_read("/dev/zero", &all, &err), ASSAY_ERR_NOT_REGULAR);
+    assert_int_equal(as_categories_read("/tmp", &all, &err), AS_ERR_NOT_REGULAR);
+    assert_int_equal(as_categories_read("/dev/zero", &all, &err), AS_ERR_NOT_REGULAR);
 }
 
 static void test_out_of_memory(void **state)
 {
-    int rc = ASSAY_ERR_NOMEM;
+    int rc = AS_ERR_NOMEM;
     (void)state;
     for (int64_t after = 0; rc != 0; after++) {
         struct as_categories *all;
-        struct assay_error err;
+        struct as_error err;
         as_alloc_fail_after(after);
         rc = as_categories_read(NULL, &all, &err);
         as_alloc_fail_after(-1);
-        assert_true(rc == 0 || rc == ASSAY_ERR_NOMEM);
+        assert_true(rc == 0 || rc == AS_ERR_NOMEM);
         assert_true((rc == 0) == (all != NULL));
         as_categories_free(&all);
     }

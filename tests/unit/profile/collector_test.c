@@ -14,7 +14,7 @@
 static struct {
     char asked[256];
     unsigned pump_n, met_n;
-    struct assay_error why;
+    struct as_error why;
 } seen;
 
 static int ask(const char *what)
@@ -27,7 +27,7 @@ static int ask(const char *what)
 /* ---- One that sees all ---------------------------------------------------------------------- */
 
 static int watch_prepare(struct as_collector *it, const struct as_collection *all,
-                         const struct assay_error *why, struct assay_error *err)
+                         const struct as_error *why, struct as_error *err)
 {
     static const char *const words[] = {"WATCHED=yes", NULL};
     (void)all;
@@ -38,16 +38,16 @@ static int watch_prepare(struct as_collector *it, const struct as_collection *al
 }
 
 static int watch_open(struct as_collector *it, const struct as_collection *all,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
     (void)it;
     (void)err;
-    assert_true(assay_launch_pid(all->launch) > 0);
+    assert_true(as_launch_pid(all->launch) > 0);
     return ask("open ");
 }
 
 static int watch_start(struct as_collector *it, const struct as_collection *all,
-                       struct assay_error *err)
+                       struct as_error *err)
 {
     (void)it;
     (void)err;
@@ -56,7 +56,7 @@ static int watch_start(struct as_collector *it, const struct as_collection *all,
 }
 
 static int watch_pump(struct as_collector *it, struct as_collection *all, bool last,
-                      struct assay_error *err)
+                      struct as_error *err)
 {
     (void)it;
     (void)all;
@@ -66,7 +66,7 @@ static int watch_pump(struct as_collector *it, struct as_collection *all, bool l
 }
 
 static int watch_meet(struct as_collector *it, const struct as_collection *all,
-                      const struct assay_sample_record *record, struct assay_error *err)
+                      const struct as_sample_record *record, struct as_error *err)
 {
     (void)it;
     (void)all;
@@ -77,7 +77,7 @@ static int watch_meet(struct as_collector *it, const struct as_collection *all,
 }
 
 static int watch_finish(struct as_collector *it, const struct as_collection *all,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     (void)it;
     (void)err;
@@ -86,17 +86,16 @@ static int watch_finish(struct as_collector *it, const struct as_collection *all
 }
 
 static int watch_facts(struct as_collector *it, const struct as_collection *all,
-                       struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)
+                       struct as_experiment *experiment, int64_t run_id, struct as_error *err)
 {
-    const struct assay_metric metric = {
+    const struct as_metric metric = {
         .name = "watched_n", .unit = "1", .meaning = "Records.", .formula = "counted"};
-    const struct assay_subject run = {
-        .kind = ASSAY_OBJECT_RUN, .object_id = run_id, .run_id = run_id};
+    const struct as_subject run = {.kind = AS_OBJECT_RUN, .object_id = run_id, .run_id = run_id};
     int64_t id;
     (void)it;
     (void)all;
-    AS_TRY(assay_experiment_metric(experiment, &metric, &id, err));
-    AS_TRY(assay_experiment_value(experiment, id, &run, assay_exact(seen.met_n, 1), err));
+    AS_TRY(as_experiment_metric(experiment, &metric, &id, err));
+    AS_TRY(as_experiment_value(experiment, id, &run, as_value_exact(seen.met_n, 1), err));
     return ask("facts ");
 }
 
@@ -119,23 +118,23 @@ static const struct as_collector_kind watch = {.name = "watch",
 /* ---- One that is refused, and one that stands in -------------------------------------------- */
 
 static int refused_open(struct as_collector *it, const struct as_collection *all,
-                        struct assay_error *err)
+                        struct as_error *err)
 {
     (void)it;
     (void)all;
     ask("refused ");
-    return as_error_set(err, ASSAY_ERR_PERMISSION, "not here");
+    return as_error_set(err, AS_ERR_PERMISSION, "not here");
 }
 
 static const struct as_collector_kind refused_kind = {.name = "refused", .open = refused_open};
 
 static int instead_prepare(struct as_collector *it, const struct as_collection *all,
-                           const struct assay_error *why, struct assay_error *err)
+                           const struct as_error *why, struct as_error *err)
 {
     (void)it;
     (void)all;
     (void)err;
-    seen.why = why ? *why : (struct assay_error){0};
+    seen.why = why ? *why : (struct as_error){0};
     return ask("instead ");
 }
 
@@ -153,10 +152,10 @@ static const struct as_collector_kind instead = {
 static const char *const command[] = {"/bin/sh", "-c", "test \"$WATCHED\" = yes", NULL};
 
 /* Runs the command with these sources; -1 when the kinds of the house cannot sample here. */
-static int run_with(struct assay_experiment *e, const struct as_collector_kind *const *kinds,
-                    struct assay_profile_result *result, struct assay_error *err)
+static int run_with(struct as_experiment *e, const struct as_collector_kind *const *kinds,
+                    struct as_profile_result *result, struct as_error *err)
 {
-    const struct assay_profile_request request = {.command = command};
+    const struct as_profile_request request = {.command = command};
     memset(&seen, 0, sizeof seen);
     return as_profile_run_with(kinds, e, &request, result, err);
 }
@@ -175,13 +174,13 @@ static void test_beside(void **state)
 {
     const struct place *place = *state;
     const struct as_collector_kind *kinds[AS_COLLECTORS_MOST + 1];
-    struct assay_profile_result result;
-    struct assay_error why = {0};
-    struct assay_experiment *e;
+    struct as_profile_result result;
+    struct as_error why = {0};
+    struct as_experiment *e;
     kinds_with((const struct as_collector_kind *const[]){&watch, NULL}, kinds);
-    fine(assay_experiment_create(place->exp, 0, &e, err));
+    fine(as_experiment_create(place->exp, 0, &e, err));
     const int rc = run_with(e, kinds, &result, &why);
-    if (rc == ASSAY_ERR_PERMISSION || rc == ASSAY_ERR_UNSUPPORTED) {
+    if (rc == AS_ERR_PERMISSION || rc == AS_ERR_UNSUPPORTED) {
         print_message("# skipped: %s\n", why.text);
     } else {
         if (rc < 0)
@@ -193,7 +192,7 @@ static void test_beside(void **state)
         assert_int_equal(integer_of(e, "SELECT value FROM v_values WHERE metric = 'watched_n'"),
                          seen.met_n);
     }
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static int count_of(const char *text, const char *part)
@@ -210,10 +209,10 @@ static void test_stand_in(void **state)
     const struct place *place = *state;
     const struct as_collector_kind *const alone[] = {&watch, &refused_kind, NULL};
     const struct as_collector_kind *with[AS_COLLECTORS_MOST + 1];
-    struct assay_profile_result result;
-    struct assay_error why = {0};
-    struct assay_experiment *e;
-    fine(assay_experiment_create(place->exp, 0, &e, err));
+    struct as_profile_result result;
+    struct as_error why = {0};
+    struct as_experiment *e;
+    fine(as_experiment_create(place->exp, 0, &e, err));
     refused(run_with(e, alone, &result, err), PERMISSION, "not here");
     assert_int_equal(result.run_id, 0);
     assert_string_equal(seen.asked, "prepare open refused close ");
@@ -221,7 +220,7 @@ static void test_stand_in(void **state)
     kinds_with((const struct as_collector_kind *const[]){&refused_kind, &watch, &instead, NULL},
                with);
     const int rc = run_with(e, with, &result, &why);
-    if ((rc == ASSAY_ERR_PERMISSION || rc == ASSAY_ERR_UNSUPPORTED) && !has(why.text, "not here")) {
+    if ((rc == AS_ERR_PERMISSION || rc == AS_ERR_UNSUPPORTED) && !has(why.text, "not here")) {
         print_message("# skipped: %s\n", why.text);
     } else {
         if (rc < 0)
@@ -232,7 +231,7 @@ static void test_stand_in(void **state)
         assert_true(has(seen.asked, "open start last finish facts close "));
         assert_int_equal(result.exit_code, 0);
     }
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 int main(void)

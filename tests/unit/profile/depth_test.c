@@ -15,7 +15,7 @@
 
 struct course {
     struct as_depth depth;
-    struct assay_stack_counts counts;
+    struct as_stack_counts counts;
     int64_t now_ns;
     unsigned turned;
 };

@@ -15,8 +15,8 @@ static void test_there_and_back(void **state)
 {
     char root[] = "/tmp/assay-numa-XXXXXX", command[1024], text[64], none[8];
     struct as_numa numa = {0};
-    struct assay_host *host;
-    struct assay_error err;
+    struct as_host *host;
+    struct as_error err;
 
     (void)state;
     assert_non_null(mkdtemp(root));
@@ -30,12 +30,12 @@ static void test_there_and_back(void **state)
         "echo ff > cpu$c/topology/package_cpus; done",
         root);
     assert_int_equal(system(command), 0);
-    assert_int_equal(assay_host_read(root, &host, &err), 0);
+    assert_int_equal(as_host_read(root, &host, &err), 0);
     assert_true(as_numa_write(host, text, sizeof text));
     assert_string_equal(text, "0-1=0,2-3=1,4-5=0,6-7=1");
     assert_false(as_numa_write(host, none, sizeof none));
     assert_string_equal(none, "");
-    assay_host_free(&host);
+    as_host_free(&host);
     assert_int_equal(as_numa_read(&numa, text), 0);
     for (uint32_t cpu = 0; cpu < 8; cpu++)
         assert_int_equal(as_numa_of(&numa, cpu), cpu / 2 % 2);

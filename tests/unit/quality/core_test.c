@@ -46,25 +46,25 @@ static void expect(const char *core, const char *what, double got, double expect
 
 static void widths_and_peaks_are_those_published(void **state)
 {
-    struct assay_error err;
+    struct as_error err;
     size_t tables = 0;
     (void)state;
 
     for (size_t i = 0; i < sizeof peaks / sizeof *peaks; i++) {
         const struct core_peaks *of = &peaks[i];
-        struct assay_uarch *uarch;
-        struct assay_cqa_engine *engine;
+        struct as_uarch *uarch;
+        struct as_cqa_engine *engine;
 
-        assert_int_equal(assay_uarch_open(of->core, &uarch, &err), 0);
-        assert_int_equal(assay_cqa_engine_new(uarch, &engine, &err), 0);
+        assert_int_equal(as_uarch_open(of->core, &uarch, &err), 0);
+        assert_int_equal(as_cqa_engine_new(uarch, &engine, &err), 0);
         expect(of->core, "width", engine->native_b, of->vector_b);
         expect(of->core, "peak of arithmetic", engine->peak_f64, of->f64);
         expect(of->core, "peak of loads", engine->peak_load, of->load_b);
         expect(of->core, "peak of stores", engine->peak_store, of->store_b);
-        assay_cqa_engine_free(&engine);
-        assay_uarch_free(&uarch);
+        as_cqa_engine_free(&engine);
+        as_uarch_free(&uarch);
     }
-    while (assay_uarch_names()[tables])
+    while (as_uarch_names()[tables])
         tables++;
     assert_int_equal(tables, sizeof peaks / sizeof *peaks);
 }
@@ -73,22 +73,22 @@ static void widths_and_peaks_are_those_published(void **state)
 static void measured_lines_agree_with_what_is_published(void **state)
 {
     static const char *const measured[] = {"zen4", "zen5", "emeraldrapids", "graniterapids"};
-    struct assay_error err;
+    struct as_error err;
     (void)state;
 
     for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
-        struct assay_uarch *uarch;
-        struct assay_cqa_engine *engine;
+        struct as_uarch *uarch;
+        struct as_cqa_engine *engine;
 
-        assert_int_equal(assay_uarch_open(measured[i], &uarch, &err), 0);
-        const double load_b = uarch->set[ASSAY_UARCH_load_b];
-        const double store_b = uarch->set[ASSAY_UARCH_store_b];
-        uarch->set[ASSAY_UARCH_load_b] = uarch->set[ASSAY_UARCH_store_b] = 0;
-        assert_int_equal(assay_cqa_engine_new(uarch, &engine, &err), 0);
+        assert_int_equal(as_uarch_open(measured[i], &uarch, &err), 0);
+        const double load_b = uarch->set[AS_UARCH_load_b];
+        const double store_b = uarch->set[AS_UARCH_store_b];
+        uarch->set[AS_UARCH_load_b] = uarch->set[AS_UARCH_store_b] = 0;
+        assert_int_equal(as_cqa_engine_new(uarch, &engine, &err), 0);
         expect(measured[i], "measured loads", engine->peak_load, load_b);
         expect(measured[i], "measured stores", engine->peak_store, store_b);
-        assay_cqa_engine_free(&engine);
-        assay_uarch_free(&uarch);
+        as_cqa_engine_free(&engine);
+        as_uarch_free(&uarch);
     }
 }
 
@@ -104,7 +104,7 @@ static void lacks(const char *core, const char *loop, uint64_t extensions)
         fail_msg("%s lacks %#llx, expected %#llx", core, (unsigned long long)f.out.lacks,
                  (unsigned long long)extensions);
     assert_int_equal(f.out.path_n == 0, extensions != 0);
-    assert_true(assay_cqa_promise(&f.out) >= 0);
+    assert_true(as_cqa_promise(&f.out) >= 0);
     done(&f);
 }
 
@@ -114,19 +114,18 @@ static void code_that_a_core_cannot_run_has_no_figures(void **state)
     static const char scalar[] = "addsd xmm0,[rsi+rax]\nadd rax,8\ncmp rax,rdx\njne 1b";
     (void)state;
 
-    lacks("zen3", TRIAD("zmm"), ASSAY_EXTENSION_BIT(AVX512F));
+    lacks("zen3", TRIAD("zmm"), AS_EXTENSION_BIT(AVX512F));
     lacks("zen3", TRIAD("ymm"), 0);
     lacks("zen4", TRIAD("zmm"), 0);
-    lacks("sandybridge", TRIAD("ymm"), ASSAY_EXTENSION_BIT(FMA));
-    lacks("core2", TRIAD("ymm"), ASSAY_EXTENSION_BIT(AVX) | ASSAY_EXTENSION_BIT(FMA));
+    lacks("sandybridge", TRIAD("ymm"), AS_EXTENSION_BIT(FMA));
+    lacks("core2", TRIAD("ymm"), AS_EXTENSION_BIT(AVX) | AS_EXTENSION_BIT(FMA));
     lacks("core2", scalar, 0);
     lacks("skylake-sp", half, 0);
-    lacks("knightslanding", half, ASSAY_EXTENSION_BIT(AVX512VL));
-    lacks("knightscorner", scalar, ASSAY_EXTENSION_BIT(SSE));
+    lacks("knightslanding", half, AS_EXTENSION_BIT(AVX512VL));
+    lacks("knightscorner", scalar, AS_EXTENSION_BIT(SSE));
     /* GCC writes tzcnt for every core: older ones read it as bsf. */
     lacks("core2", "tzcnt rcx,[rsi+rax]\nadd rax,8\ncmp rax,rdx\njne 1b", 0);
-    lacks("core2", "lzcnt rcx,[rsi+rax]\nadd rax,8\ncmp rax,rdx\njne 1b",
-          ASSAY_EXTENSION_BIT(LZCNT));
+    lacks("core2", "lzcnt rcx,[rsi+rax]\nadd rax,8\ncmp rax,rdx\njne 1b", AS_EXTENSION_BIT(LZCNT));
 }
 
 static void below_peak(const char *core, const char *loop)
@@ -188,10 +187,10 @@ static void a_rotated_loop_takes_one_branch(void **state)
         ".intel_syntax noprefix\n.globl f\n.type f,@function\nf:\njmp 2f\n"
         "1: add rax,1\ncmp rax,rdi\nje 3f\n2: cmp [rsi+rax*4],edx\njne 1b\n3: ret\n";
     struct fixture f = {0};
-    struct assay_error err;
+    struct as_error err;
     (void)state;
 
-    assert_int_equal(assay_uarch_open("zen3", &f.uarch, &err), 0);
+    assert_int_equal(as_uarch_open("zen3", &f.uarch, &err), 0);
     analyse_text(&f, search, NULL);
     is(&f.out.mean, "branch_cy", 1);
     is(&f.out.mean, "cycles", 1);
@@ -206,10 +205,10 @@ static void a_rotated_loop_is_read_where_it_stands(void **state)
         ".intel_syntax noprefix\n.p2align 6\n.skip 0x28\n.globl f\n.type f,@function\nf:\n"
         "jmp 2f\n1: add rax,1\ncmp rax,rdi\nje 3f\n2: cmp [rsi+rax*4],edx\njne 1b\n3: ret\n";
     struct fixture f = {0};
-    struct assay_error err;
+    struct as_error err;
     (void)state;
 
-    assert_int_equal(assay_uarch_open("zen4", &f.uarch, &err), 0);
+    assert_int_equal(as_uarch_open("zen4", &f.uarch, &err), 0);
     analyse_text(&f, search, NULL);
     is(&f.out.mean, "cycles", 1);
     done(&f);
@@ -218,9 +217,9 @@ static void a_rotated_loop_is_read_where_it_stands(void **state)
 static struct fixture analyse_function(const char *text)
 {
     struct fixture f = {0};
-    struct assay_error err;
+    struct as_error err;
 
-    assert_int_equal(assay_uarch_open("zen3", &f.uarch, &err), 0);
+    assert_int_equal(as_uarch_open("zen3", &f.uarch, &err), 0);
     analyse_text(&f, text, NULL);
     return f;
 }

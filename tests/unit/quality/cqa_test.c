@@ -36,28 +36,28 @@ static const char core[] =
     "form\tvgatherdpd ymm,m256,ymm\t4\tLD:16\t1\t-\ts\n";
 
 /* The same on the made-up core. */
-static struct fixture analyse(const char *loop, const struct assay_cqa_options *options)
+static struct fixture analyse(const char *loop, const struct as_cqa_options *options)
 {
     struct fixture f = {0};
-    struct assay_error err;
+    struct as_error err;
     char text[2048];
 
     snprintf(text, sizeof text,
              ".intel_syntax noprefix\n.globl f\n.type f,@function\nf:\n1: %s\nret\n", loop);
-    assert_int_equal(assay_uarch_parse(core, sizeof core - 1, "made", &f.uarch, &err), 0);
+    assert_int_equal(as_uarch_parse(core, sizeof core - 1, "made", &f.uarch, &err), 0);
     analyse_text(&f, text, options);
     return f;
 }
 
-static void takes(const struct assay_cqa_path *path, enum assay_cqa_variant variant, double cycles,
-                  enum assay_bound bound)
+static void takes(const struct as_cqa_path *path, enum as_cqa_variant variant, double cycles,
+                  enum as_bound bound)
 {
-    const struct assay_cqa_what_if *it = &path->what_if[variant];
+    const struct as_cqa_what_if *it = &path->what_if[variant];
 
     if (!it->applies || fabs(it->cycles - cycles) > 0.004 * cycles || it->bound != bound)
-        fail_msg("%s: %s, %g cycles, bounded by %s; expected %g, %s",
-                 assay_cqa_variant_name(variant), it->applies ? "applies" : "does not apply",
-                 it->cycles, assay_bound_name(it->bound), cycles, assay_bound_name(bound));
+        fail_msg("%s: %s, %g cycles, bounded by %s; expected %g, %s", as_cqa_variant_name(variant),
+                 it->applies ? "applies" : "does not apply", it->cycles, as_bound_name(it->bound),
+                 cycles, as_bound_name(bound));
 }
 
 #define DAXPY                                                                                      \
@@ -68,7 +68,7 @@ static void counts_of_daxpy(void **state)
 {
     (void)state;
     struct fixture f = analyse(DAXPY, NULL);
-    const struct assay_cqa_path *p = &f.out.path[0];
+    const struct as_cqa_path *p = &f.out.path[0];
 
     assert_int_equal(f.out.path_n, 1);
     is(p, "insn_n", 7);
@@ -106,10 +106,10 @@ static void cycles_of_daxpy(void **state)
 {
     (void)state;
     struct fixture f = analyse(DAXPY, NULL);
-    const struct assay_cqa_path *p = &f.out.path[0];
+    const struct as_cqa_path *p = &f.out.path[0];
 
     is(p, "cycles", 1.5); /* 6 slots, 4 a cycle */
-    assert_int_equal(p->bound, ASSAY_BOUND_DISPATCH);
+    assert_int_equal(p->bound, AS_BOUND_DISPATCH);
     is(p, "rename_cy", 1.5);
     is(p, "load_cy", 1); /* 2 on 2 ports */
     is(p, "store_cy", 1);
@@ -132,10 +132,10 @@ static void cycles_of_daxpy(void **state)
 
 static void stages_and_buffers_are_told(void **state)
 {
-    static const struct assay_cqa_options simulated = {.simulate = true};
+    static const struct as_cqa_options simulated = {.simulate = true};
     (void)state;
     struct fixture f = analyse(DAXPY, NULL);
-    const struct assay_cqa_path *p = &f.out.path[0];
+    const struct as_cqa_path *p = &f.out.path[0];
 
     is(p, "single_port_n", 3); /* vmulsd, vaddsd, the store */
     is(p, "single_port_cy", 1);
@@ -172,18 +172,18 @@ static void few_ports_are_told(void **state)
                                "vinsertf128 ymm2,ymm1,xmm5,1\nvinsertf128 ymm3,ymm1,xmm5,0\n"
                                "vinsertf128 ymm4,ymm5,xmm1,1\ninc rax\ncmp rax,rdx\njne 1b",
                                NULL);
-    const struct assay_cqa_path *p = &f.out.path[0];
+    const struct as_cqa_path *p = &f.out.path[0];
 
     is(p, "cycles", 3);
     is(p, "few_ports_shuffle_cy", 3);
     is(p, "few_ports_any_cy", 3);
     is(p, "few_ports_multiply_cy", 0);
-    takes(p, ASSAY_CQA_FEW_PORTS, 1, ASSAY_BOUND_DISPATCH);
-    assert_int_equal(p->what_if[ASSAY_CQA_FEW_PORTS].insn_n, 5);
+    takes(p, AS_CQA_FEW_PORTS, 1, AS_BOUND_DISPATCH);
+    assert_int_equal(p->what_if[AS_CQA_FEW_PORTS].insn_n, 5);
     done(&f);
     f = analyse(DAXPY, NULL); /* ports of arithmetic do not belong to this kind */
     is(&f.out.path[0], "few_ports_any_cy", 0);
-    assert_false(f.out.path[0].what_if[ASSAY_CQA_FEW_PORTS].applies);
+    assert_false(f.out.path[0].what_if[AS_CQA_FEW_PORTS].applies);
     done(&f);
     /* Haswell multiplies integers on port 1 alone, and deposits bits there, too. */
     f = analyse_on("haswell",
@@ -195,7 +195,7 @@ static void few_ports_are_told(void **state)
     is(p, "few_ports_multiply_cy", 3);
     is(p, "few_ports_bits_cy", 1);
     is(p, "few_ports_any_cy", 3);
-    takes(p, ASSAY_CQA_FEW_PORTS, 1, p->what_if[ASSAY_CQA_FEW_PORTS].bound);
+    takes(p, AS_CQA_FEW_PORTS, 1, p->what_if[AS_CQA_FEW_PORTS].bound);
     done(&f);
     /* And moves values from general to vector registers on port 5, shuffles, too. */
     f = analyse_on("haswell",
@@ -215,7 +215,7 @@ static void stages_of_known_cores_are_told(void **state)
                                   "vxorpd xmm2,xmm2,xmm2\nmov rcx,rdx\nvaddsd xmm1,xmm1,[rdi]\n"
                                   "vmovsd [rsi],xmm1\nadd ax,0x1234\ninc r8\ncmp r8,r9\njne 1b",
                                   NULL);
-    const struct assay_cqa_path *p = &f.out.path[0];
+    const struct as_cqa_path *p = &f.out.path[0];
 
     is(p, "idiom_n", 1);
     is(p, "moved_n", 1);
@@ -242,27 +242,27 @@ static void variants_of_daxpy(void **state)
 {
     (void)state;
     struct fixture f = analyse(DAXPY, NULL);
-    const struct assay_cqa_path *p = &f.out.path[0];
+    const struct as_cqa_path *p = &f.out.path[0];
 
-    assert_false(p->what_if[ASSAY_CQA_CLEAN].applies); /* inc, cmp, jne are loop control */
+    assert_false(p->what_if[AS_CQA_CLEAN].applies); /* inc, cmp, jne are loop control */
     /* Four iterations at once in the same seven instructions: 1.5 / 4. */
-    takes(p, ASSAY_CQA_VECTOR, 0.375, ASSAY_BOUND_DISPATCH);
-    assert_int_equal(p->what_if[ASSAY_CQA_VECTOR].iterations, 4);
-    assert_int_equal(p->what_if[ASSAY_CQA_VECTOR].insn_n, 7);
-    assert_true(p->what_if[ASSAY_CQA_VECTOR].sound);
+    takes(p, AS_CQA_VECTOR, 0.375, AS_BOUND_DISPATCH);
+    assert_int_equal(p->what_if[AS_CQA_VECTOR].iterations, 4);
+    assert_int_equal(p->what_if[AS_CQA_VECTOR].insn_n, 7);
+    assert_true(p->what_if[AS_CQA_VECTOR].sound);
     /* Each vector of loads: vmovsd, vmovhpd, vmovsd, vmovhpd, vinsertf128; of stores: vmovsd,
      * vmovhpd, vextractf128, vmovsd, vmovhpd. Shuffles: 2 * (2 + 1) + 1 = 7 on one port. */
-    takes(p, ASSAY_CQA_FP_VECTOR, 7.0 / 4, ASSAY_BOUND_PORTS);
-    assert_string_equal(p->what_if[ASSAY_CQA_FP_VECTOR].limit, "f2");
-    assert_int_equal(p->what_if[ASSAY_CQA_FP_VECTOR].insn_n, 3 * 5 + 2 + 3);
-    takes(p, ASSAY_CQA_INDEPENDENT, 1.5, ASSAY_BOUND_DISPATCH); /* the counter alone was carried */
-    takes(p, ASSAY_CQA_NEXT_LIMIT, 1, ASSAY_BOUND_DECODE);      /* several bounds of 1: the first */
-    takes(p, ASSAY_CQA_ONLY_FP, 1, ASSAY_BOUND_DISPATCH);       /* 4 slots; a port each */
-    takes(p, ASSAY_CQA_ONLY_ARITHMETIC, 1, ASSAY_BOUND_PORTS);  /* 2 slots; a port each */
-    assert_int_equal(p->what_if[ASSAY_CQA_ONLY_ARITHMETIC].insn_n, 2);
+    takes(p, AS_CQA_FP_VECTOR, 7.0 / 4, AS_BOUND_PORTS);
+    assert_string_equal(p->what_if[AS_CQA_FP_VECTOR].limit, "f2");
+    assert_int_equal(p->what_if[AS_CQA_FP_VECTOR].insn_n, 3 * 5 + 2 + 3);
+    takes(p, AS_CQA_INDEPENDENT, 1.5, AS_BOUND_DISPATCH); /* the counter alone was carried */
+    takes(p, AS_CQA_NEXT_LIMIT, 1, AS_BOUND_DECODE);      /* several bounds of 1: the first */
+    takes(p, AS_CQA_ONLY_FP, 1, AS_BOUND_DISPATCH);       /* 4 slots; a port each */
+    takes(p, AS_CQA_ONLY_ARITHMETIC, 1, AS_BOUND_PORTS);  /* 2 slots; a port each */
+    assert_int_equal(p->what_if[AS_CQA_ONLY_ARITHMETIC].insn_n, 2);
     /* vmulsd, vaddsd of registers, inc, cmp and jne: 4 slots. */
-    assert_int_equal(p->what_if[ASSAY_CQA_PERFECT_L1].insn_n, 5);
-    takes(p, ASSAY_CQA_PERFECT_L1, 1, ASSAY_BOUND_DISPATCH);
+    assert_int_equal(p->what_if[AS_CQA_PERFECT_L1].insn_n, 5);
+    takes(p, AS_CQA_PERFECT_L1, 1, AS_BOUND_DISPATCH);
     done(&f);
 }
 
@@ -276,14 +276,14 @@ static void address_arithmetic_is_cleaned_away(void **state)
                                "vmovsd xmm1,[r8+rax*8]\nvaddsd xmm1,xmm1,xmm0\n"
                                "vmovsd [r9+rax*8],xmm1\ninc rax\ncmp rax,rdx\njne 1b",
                                NULL);
-    const struct assay_cqa_path *p = &f.out.path[0];
+    const struct as_cqa_path *p = &f.out.path[0];
 
     is(p, "cycles", 2.25);
     is(p, "scalar_insn_n", 6);
     is(p, "int_share_pct", 60);
-    takes(p, ASSAY_CQA_CLEAN, 1.25, ASSAY_BOUND_DISPATCH);
-    assert_int_equal(p->what_if[ASSAY_CQA_CLEAN].insn_n, 6);
-    assert_true(fabs(p->what_if[ASSAY_CQA_CLEAN].speedup - 1.8) < 0.01);
+    takes(p, AS_CQA_CLEAN, 1.25, AS_BOUND_DISPATCH);
+    assert_int_equal(p->what_if[AS_CQA_CLEAN].insn_n, 6);
+    assert_true(fabs(p->what_if[AS_CQA_CLEAN].speedup - 1.8) < 0.01);
     done(&f);
 }
 
@@ -292,17 +292,17 @@ static void a_sum_is_a_reduction(void **state)
     (void)state;
     /* 3 cycles of latency. Vectorised the same chain does four iterations. */
     struct fixture f = analyse("vaddsd xmm0,xmm0,[rdi+rax*8]\ninc rax\ncmp rax,rdx\njne 1b", NULL);
-    const struct assay_cqa_path *p = &f.out.path[0];
+    const struct as_cqa_path *p = &f.out.path[0];
 
     is(p, "cycles", 3);
     is(p, "chain_n", 1);
-    assert_int_equal(p->bound, ASSAY_BOUND_LATENCY);
-    assert_int_equal(p->obstacles, ASSAY_CQA_OBSTACLE_REDUCTION);
-    takes(p, ASSAY_CQA_VECTOR, 0.75, ASSAY_BOUND_LATENCY);
-    assert_true(p->what_if[ASSAY_CQA_VECTOR].sound);
-    takes(p, ASSAY_CQA_INDEPENDENT, 1, ASSAY_BOUND_DECODE); /* and all others: the first */
+    assert_int_equal(p->bound, AS_BOUND_LATENCY);
+    assert_int_equal(p->obstacles, AS_CQA_OBSTACLE_REDUCTION);
+    takes(p, AS_CQA_VECTOR, 0.75, AS_BOUND_LATENCY);
+    assert_true(p->what_if[AS_CQA_VECTOR].sound);
+    takes(p, AS_CQA_INDEPENDENT, 1, AS_BOUND_DECODE); /* and all others: the first */
     /* The load is gone, the sum waits for itself still: what is loaded is there. */
-    takes(p, ASSAY_CQA_ONLY_ARITHMETIC, 3, ASSAY_BOUND_LATENCY);
+    takes(p, AS_CQA_ONLY_ARITHMETIC, 3, AS_BOUND_LATENCY);
     done(&f);
 }
 
@@ -313,13 +313,13 @@ static void a_recurrence_stays_as_long_as_it_is(void **state)
     struct fixture f = analyse("vmovsd xmm3,[rdi+rax*8]\nvmulsd xmm0,xmm0,xmm3\n"
                                "vaddsd xmm0,xmm0,xmm2\ninc rax\ncmp rax,rdx\njne 1b",
                                NULL);
-    const struct assay_cqa_path *p = &f.out.path[0];
+    const struct as_cqa_path *p = &f.out.path[0];
 
     is(p, "cycles", 7);
-    assert_true(p->obstacles & ASSAY_CQA_OBSTACLE_RECURRENCE);
-    takes(p, ASSAY_CQA_VECTOR, 7, ASSAY_BOUND_LATENCY);
-    assert_false(p->what_if[ASSAY_CQA_VECTOR].sound);
-    assert_true(strstr(p->what_if[ASSAY_CQA_VECTOR].why, "recurrence") != NULL);
+    assert_true(p->obstacles & AS_CQA_OBSTACLE_RECURRENCE);
+    takes(p, AS_CQA_VECTOR, 7, AS_BOUND_LATENCY);
+    assert_false(p->what_if[AS_CQA_VECTOR].sound);
+    assert_true(strstr(p->what_if[AS_CQA_VECTOR].why, "recurrence") != NULL);
     done(&f);
 }
 
@@ -332,7 +332,7 @@ static void a_value_that_is_kept_is_no_recurrence(void **state)
                                "vmovsd xmm2,[rsp-16]\ninc rax\ncmp rax,rdx\njne 1b",
                                NULL);
 
-    assert_false(f.out.path[0].obstacles & ASSAY_CQA_OBSTACLE_RECURRENCE);
+    assert_false(f.out.path[0].obstacles & AS_CQA_OBSTACLE_RECURRENCE);
     done(&f);
 }
 
@@ -345,10 +345,10 @@ static void what_is_gone_makes_nobody_wait(void **state)
     struct fixture f = analyse("vmovsd xmm1,[rdi+8]\nvaddsd xmm1,xmm1,xmm0\nvmovsd [rdi+8],xmm1\n"
                                "mov rdi,[rdi]\ninc rax\ncmp rax,rdx\njne 1b",
                                NULL);
-    const struct assay_cqa_path *p = &f.out.path[0];
+    const struct as_cqa_path *p = &f.out.path[0];
 
     is(p, "cycles", 4);
-    takes(p, ASSAY_CQA_ONLY_ARITHMETIC, 1, ASSAY_BOUND_PORTS);
+    takes(p, AS_CQA_ONLY_ARITHMETIC, 1, AS_BOUND_PORTS);
     done(&f);
 }
 
@@ -361,10 +361,10 @@ static void stores_do_not_meet_loads_that_have_moved(void **state)
                                "mov rdi,[rdi]\nmov rdi,[rdi]\nmov rdi,[rdi]\n"
                                "inc rax\ncmp rax,rdx\njne 1b",
                                NULL);
-    const struct assay_cqa_path *p = &f.out.path[0];
+    const struct as_cqa_path *p = &f.out.path[0];
 
     is(p, "cycles", 12);
-    takes(p, ASSAY_CQA_ONLY_FP, 1, ASSAY_BOUND_PORTS);
+    takes(p, AS_CQA_ONLY_FP, 1, AS_BOUND_PORTS);
     done(&f);
 }
 
@@ -375,15 +375,15 @@ static void the_divider_has_two_ends(void **state)
     struct fixture f = analyse("vmovsd xmm1,[rdi+rax*8]\nvdivsd xmm1,xmm2,xmm1\n"
                                "vmovsd [rdi+rax*8],xmm1\ninc rax\ncmp rax,rdx\njne 1b",
                                NULL);
-    const struct assay_cqa_path *p = &f.out.path[0];
+    const struct as_cqa_path *p = &f.out.path[0];
 
     is(p, "cycles", 5);
     is(p, "cycles_worst", 9);
     is(p, "divide_cy", 5);
     is(p, "divide_worst_cy", 9);
     is(p, "insn_class_divide_n", 1);
-    takes(p, ASSAY_CQA_VECTOR, 2, ASSAY_BOUND_PORTS);
-    assert_string_equal(p->what_if[ASSAY_CQA_VECTOR].limit, "div");
+    takes(p, AS_CQA_VECTOR, 2, AS_BOUND_PORTS);
+    assert_string_equal(p->what_if[AS_CQA_VECTOR].limit, "div");
     done(&f);
 }
 
@@ -396,13 +396,13 @@ static void indices_are_gathered_or_put_together(void **state)
                                "vmulsd xmm1,xmm1,xmm0\nvmovsd [r8+rax*8],xmm1\n"
                                "inc rax\ncmp rax,rdx\njne 1b",
                                NULL);
-    const struct assay_cqa_path *p = &f.out.path[0];
+    const struct as_cqa_path *p = &f.out.path[0];
 
     is(p, "stream_indirect_n", 1);
-    assert_true(p->obstacles & ASSAY_CQA_OBSTACLE_INDIRECT);
-    takes(p, ASSAY_CQA_VECTOR, 1, ASSAY_BOUND_PORTS);
-    assert_int_equal(p->what_if[ASSAY_CQA_VECTOR].replicated_n, 1);
-    assert_int_equal(p->what_if[ASSAY_CQA_VECTOR].gathered_n, 0);
+    assert_true(p->obstacles & AS_CQA_OBSTACLE_INDIRECT);
+    takes(p, AS_CQA_VECTOR, 1, AS_BOUND_PORTS);
+    assert_int_equal(p->what_if[AS_CQA_VECTOR].replicated_n, 1);
+    assert_int_equal(p->what_if[AS_CQA_VECTOR].gathered_n, 0);
     done(&f);
 }
 
@@ -412,11 +412,11 @@ static void holes_are_told(void **state)
     struct fixture f = analyse("vmovsd xmm1,[rdi]\nvaddsd xmm1,xmm1,xmm0\nvmovsd [rdi],xmm1\n"
                                "add rdi,24\ncmp rdi,rdx\njne 1b",
                                NULL);
-    const struct assay_cqa_path *p = &f.out.path[0];
+    const struct as_cqa_path *p = &f.out.path[0];
 
     is(p, "stream_strided_n", 2);
     is(p, "hole_b", 16); /* 24 bytes, of which both operands touch the same 8 */
-    assert_true(p->obstacles & ASSAY_CQA_OBSTACLE_STRIDE);
+    assert_true(p->obstacles & AS_CQA_OBSTACLE_STRIDE);
     done(&f);
 }
 
@@ -428,15 +428,15 @@ static void ways_have_weights(void **state)
 {
     (void)state;
     static const double weight[] = {3, 1};
-    const struct assay_cqa_options weighted = {.weight = weight, .weight_n = 2};
+    const struct as_cqa_options weighted = {.weight = weight, .weight_n = 2};
     struct fixture f = analyse(WAYS, NULL);
 
     assert_int_equal(f.out.path_n, 2);
     const double a = metric(&f.out.path[0], "fp_op_n"), b = metric(&f.out.path[1], "fp_op_n");
     assert_true(a + b == 2 && a * b == 0); /* both additions on one way */
     is(&f.out.mean, "fp_op_n", 1);
-    assert_true(f.out.path[0].obstacles & ASSAY_CQA_OBSTACLE_WAYS);
-    assert_false(f.out.path[0].what_if[ASSAY_CQA_VECTOR].sound);
+    assert_true(f.out.path[0].obstacles & AS_CQA_OBSTACLE_WAYS);
+    assert_false(f.out.path[0].what_if[AS_CQA_VECTOR].sound);
     done(&f);
     f = analyse(WAYS, &weighted);
     is(&f.out.mean, "fp_op_n", 0.75 * a + 0.25 * b);
@@ -452,19 +452,19 @@ static void ways_have_weights(void **state)
 static void weigh_ways(int64_t cost)
 {
     struct fixture f = analyse(WAYS, NULL);
-    const struct assay_program *program = f.built.program;
+    const struct as_program *program = f.built.program;
     const uint32_t loop = built_loop(&f.built, "f", 0);
     struct as_block_samples samples[16];
-    struct assay_paths paths;
+    struct as_paths paths;
     struct as_arena arena;
     double *weight, cycles[2] = {0, 0};
-    struct assay_error err;
+    struct as_error err;
     size_t n = 0, path_n;
 
-    assert_int_equal(assay_loop_paths(program, loop, 0, &paths, &err), 0);
+    assert_int_equal(as_loop_paths(program, loop, 0, &paths, &err), 0);
     assert_int_equal(paths.path_n, 2);
     for (size_t i = 0; i < paths.block_n; i++) {
-        const struct assay_block *block = &program->block[paths.block[i]];
+        const struct as_block *block = &program->block[paths.block[i]];
         const bool other = i >= paths.path[1].first;
         const int64_t passes = other ? 10 * cost : 90;
         size_t at = 0;
@@ -513,7 +513,7 @@ static void weigh_ways(int64_t cost)
     assert_true(fabs(weight[0] - 0.875) < 1e-9);
     assert_true(fabs(weight[1] - 0.125) < 1e-9);
     as_arena_fini(&arena);
-    assay_paths_free(&paths);
+    as_paths_free(&paths);
     done(&f);
 }
 
@@ -527,7 +527,7 @@ static void samples_weigh_ways(void **state)
 static void beyond_the_limit_ways_are_one(void **state)
 {
     (void)state;
-    const struct assay_cqa_options one = {.path_limit = 1};
+    const struct as_cqa_options one = {.path_limit = 1};
     struct fixture f = analyse(WAYS, &one);
 
     assert_true(f.out.merged);
@@ -578,7 +578,7 @@ static void the_paper_counts_half_vectors(void **state)
 {
     (void)state;
     struct fixture f = analyse_on("sandybridge", QMC_HALF, NULL);
-    const struct assay_cqa_path *p = &f.out.path[0];
+    const struct as_cqa_path *p = &f.out.path[0];
 
     is(p, "cycles", 8);
     is(p, "fp_op_n", 64);
@@ -588,7 +588,7 @@ static void the_paper_counts_half_vectors(void **state)
     is(p, "vec_eff_all_pct", 50);
     /* "from 8.00 to 4.00 cycles (2.00x speedup)": but loads of whole vectors take two cycles of a
      * port, as they do for the paper afterwards: 6 of them, and 4 cycles of additions. */
-    takes(p, ASSAY_CQA_VECTOR, 4, ASSAY_BOUND_PORTS);
+    takes(p, AS_CQA_VECTOR, 4, AS_BOUND_PORTS);
     done(&f);
 }
 
@@ -596,10 +596,10 @@ static void the_paper_counts_whole_vectors(void **state)
 {
     (void)state;
     struct fixture f = analyse_on("sandybridge", QMC_WHOLE(COLUMN_TWICE), NULL);
-    const struct assay_cqa_path *p = &f.out.path[0];
+    const struct as_cqa_path *p = &f.out.path[0];
 
     is(p, "cycles", 10);
-    assert_int_equal(p->bound, ASSAY_BOUND_PORTS);
+    assert_int_equal(p->bound, AS_BOUND_PORTS);
     is(p, "load_b", 320);
     is(p, "store_b", 64);
     is(p, "fp_peak_pct", 80);
@@ -669,7 +669,7 @@ static void the_paper_counts_addresses(void **state)
     write_endless_core(endless);
     for (size_t i = 0; i < sizeof step / sizeof *step; i++) {
         struct fixture f = analyse_on("sandybridge", step[i].loop, NULL);
-        const struct assay_cqa_path *p = &f.out.path[0];
+        const struct as_cqa_path *p = &f.out.path[0];
 
         is(p, "ports_cy", step[i].cycles);
         is(p, "insn_n", step[i].insn_n);
@@ -715,7 +715,7 @@ static const char loops_in_c[] =
     "double f(double);\n"
     "void calls(double *x, size_t n) { for (size_t i = 0; i < n; i++) x[i] = f(x[i]) + 1; }\n";
 
-static void parts_add_up(const struct assay_cqa_path *p)
+static void parts_add_up(const struct as_cqa_path *p)
 {
     static const char *const operation[] = {"fp_add_n",  "fp_mul_n", "fp_fma_n",   "fp_div_n",
                                             "fp_sqrt_n", "fp_rcp_n", "fp_rsqrt_n", "fp_other_n"};
@@ -740,17 +740,16 @@ static void parts_add_up(const struct assay_cqa_path *p)
 }
 
 /* Taking away never costs, and what is said of a variant fits together. */
-static void variants_are_bounded(const struct assay_cqa_path *p, const char *what)
+static void variants_are_bounded(const struct as_cqa_path *p, const char *what)
 {
-    static const bool takes_away[ASSAY_CQA_VARIANTS] = {
-        [ASSAY_CQA_CLEAN] = true,      [ASSAY_CQA_INDEPENDENT] = true,
-        [ASSAY_CQA_NEXT_LIMIT] = true, [ASSAY_CQA_ONLY_FP] = true,
-        [ASSAY_CQA_FEW_PORTS] = true,  [ASSAY_CQA_ONLY_ARITHMETIC] = true,
-        [ASSAY_CQA_PERFECT_L1] = true};
+    static const bool takes_away[AS_CQA_VARIANTS] = {
+        [AS_CQA_CLEAN] = true,     [AS_CQA_INDEPENDENT] = true, [AS_CQA_NEXT_LIMIT] = true,
+        [AS_CQA_ONLY_FP] = true,   [AS_CQA_FEW_PORTS] = true,   [AS_CQA_ONLY_ARITHMETIC] = true,
+        [AS_CQA_PERFECT_L1] = true};
     const double cycles = metric(p, "cycles");
 
-    for (unsigned v = 0; v < ASSAY_CQA_VARIANTS; v++) {
-        const struct assay_cqa_what_if *it = &p->what_if[v];
+    for (unsigned v = 0; v < AS_CQA_VARIANTS; v++) {
+        const struct as_cqa_what_if *it = &p->what_if[v];
 
         assert_true(it->why && *it->why);
         if (!it->applies) {
@@ -758,60 +757,59 @@ static void variants_are_bounded(const struct assay_cqa_path *p, const char *wha
             continue;
         }
         if (takes_away[v] && (it->cycles > cycles * (1 + 1e-9) || it->insn_n > metric(p, "insn_n")))
-            fail_msg("%s: %s: %g cycles of %g", what,
-                     assay_cqa_variant_name((enum assay_cqa_variant)v), it->cycles, cycles);
+            fail_msg("%s: %s: %g cycles of %g", what, as_cqa_variant_name((enum as_cqa_variant)v),
+                     it->cycles, cycles);
         assert_true(it->cycles > 0 && fabs(it->speedup * it->cycles - cycles) < 1e-6 * cycles);
         assert_true(it->iterations >= 1 &&
                     (takes_away[v] ? it->iterations == 1 : it->iterations > 1));
     }
     /* A list within another is never slower. */
-    if (p->what_if[ASSAY_CQA_ONLY_FP].applies && p->what_if[ASSAY_CQA_ONLY_ARITHMETIC].applies)
-        assert_true(p->what_if[ASSAY_CQA_ONLY_ARITHMETIC].insn_n <=
-                    p->what_if[ASSAY_CQA_ONLY_FP].insn_n);
+    if (p->what_if[AS_CQA_ONLY_FP].applies && p->what_if[AS_CQA_ONLY_ARITHMETIC].applies)
+        assert_true(p->what_if[AS_CQA_ONLY_ARITHMETIC].insn_n <= p->what_if[AS_CQA_ONLY_FP].insn_n);
 }
 
 /* A promise computed alone equals the promise among all others. With a threshold out of reach it is
  * never larger. */
-static void promise_stays(struct assay_cqa_engine *engine, const struct built *b, uint32_t loop,
+static void promise_stays(struct as_cqa_engine *engine, const struct built *b, uint32_t loop,
                           double promise)
 {
-    struct assay_cqa_options options = {.promise_only = true, .least = promise};
-    struct assay_error err;
-    struct assay_cqa out;
+    struct as_cqa_options options = {.promise_only = true, .least = promise};
+    struct as_error err;
+    struct as_cqa out;
 
-    assert_int_equal(assay_cqa_loop(engine, b->program, loop, &options, &out, &err), 0);
-    assert_true(fabs(assay_cqa_promise(&out) - promise) <= 1e-9 * promise);
+    assert_int_equal(as_cqa_loop(engine, b->program, loop, &options, &out, &err), 0);
+    assert_true(fabs(as_cqa_promise(&out) - promise) <= 1e-9 * promise);
     options.bounds_only = true; /* order and buffers cost something or nothing */
-    assert_int_equal(assay_cqa_loop(engine, b->program, loop, &options, &out, &err), 0);
-    assert_true(out.path_n == 0 || out.mean.value[assay_cqa_metric_find("cycles")] > 0);
+    assert_int_equal(as_cqa_loop(engine, b->program, loop, &options, &out, &err), 0);
+    assert_true(out.path_n == 0 || out.mean.value[as_cqa_metric_find("cycles")] > 0);
     options.least = 1e9;
-    assert_int_equal(assay_cqa_loop(engine, b->program, loop, &options, &out, &err), 0);
-    assert_true(assay_cqa_promise(&out) <= promise * (1 + 1e-9));
+    assert_int_equal(as_cqa_loop(engine, b->program, loop, &options, &out, &err), 0);
+    assert_true(as_cqa_promise(&out) <= promise * (1 + 1e-9));
 }
 
 static void hold_loops(const struct built *b, const char *core_name, const char *what)
 {
-    struct assay_uarch *uarch;
-    struct assay_cqa_engine *engine;
-    struct assay_error err;
+    struct as_uarch *uarch;
+    struct as_cqa_engine *engine;
+    struct as_error err;
     size_t seen = 0, promising = 0;
 
-    assert_int_equal(assay_uarch_open(core_name, &uarch, &err), 0);
-    assert_int_equal(assay_cqa_engine_new(uarch, &engine, &err), 0);
+    assert_int_equal(as_uarch_open(core_name, &uarch, &err), 0);
+    assert_int_equal(as_cqa_engine_new(uarch, &engine, &err), 0);
     for (uint32_t i = 0; i < b->program->loop_n; i++) {
-        struct assay_cqa out;
+        struct as_cqa out;
 
-        assert_int_equal(assay_cqa_loop(engine, b->program, i, NULL, &out, &err), 0);
+        assert_int_equal(as_cqa_loop(engine, b->program, i, NULL, &out, &err), 0);
         for (size_t k = 0; k < out.path_n; k++, seen++) {
             parts_add_up(&out.path[k]);
             variants_are_bounded(&out.path[k], what);
         }
-        promising += assay_cqa_promise(&out) > 0;
-        promise_stays(engine, b, i, assay_cqa_promise(&out));
+        promising += as_cqa_promise(&out) > 0;
+        promise_stays(engine, b, i, as_cqa_promise(&out));
     }
     assert_true(seen >= 10 && promising > 0);
-    assay_cqa_engine_free(&engine);
-    assay_uarch_free(&uarch);
+    as_cqa_engine_free(&engine);
+    as_uarch_free(&uarch);
 }
 
 static void invariants_hold_for_compilers(void **state)
@@ -831,19 +829,18 @@ static void invariants_hold_for_compilers(void **state)
 
 static void obstacles_of(const struct built *b, const char *function, uint32_t all, uint32_t none)
 {
-    struct assay_uarch *uarch;
-    struct assay_cqa_engine *engine;
-    struct assay_error err;
-    struct assay_cqa out;
+    struct as_uarch *uarch;
+    struct as_cqa_engine *engine;
+    struct as_error err;
+    struct as_cqa out;
 
-    assert_int_equal(assay_uarch_open("zen5", &uarch, &err), 0);
-    assert_int_equal(assay_cqa_engine_new(uarch, &engine, &err), 0);
-    assert_int_equal(assay_cqa_loop(engine, b->program, built_hot(b, function), NULL, &out, &err),
-                     0);
+    assert_int_equal(as_uarch_open("zen5", &uarch, &err), 0);
+    assert_int_equal(as_cqa_engine_new(uarch, &engine, &err), 0);
+    assert_int_equal(as_cqa_loop(engine, b->program, built_hot(b, function), NULL, &out, &err), 0);
     if ((out.mean.obstacles & all) != all || out.mean.obstacles & none)
         fail_msg("%s: obstacles %x", function, out.mean.obstacles);
-    assay_cqa_engine_free(&engine);
-    assay_uarch_free(&uarch);
+    as_cqa_engine_free(&engine);
+    as_uarch_free(&uarch);
 }
 
 static void obstacles_are_those_of_the_source(void **state)
@@ -853,13 +850,13 @@ static void obstacles_are_those_of_the_source(void **state)
 
     (void)state;
     obstacles_of(&b, "axpy", 0, any);
-    obstacles_of(&b, "dot", ASSAY_CQA_OBSTACLE_REDUCTION, ASSAY_CQA_OBSTACLE_RECURRENCE);
-    obstacles_of(&b, "horner", ASSAY_CQA_OBSTACLE_RECURRENCE, ASSAY_CQA_OBSTACLE_REDUCTION);
-    obstacles_of(&b, "scatter", ASSAY_CQA_OBSTACLE_INDIRECT, ASSAY_CQA_OBSTACLE_STRIDE);
-    obstacles_of(&b, "column", ASSAY_CQA_OBSTACLE_STRIDE | ASSAY_CQA_OBSTACLE_REDUCTION,
-                 ASSAY_CQA_OBSTACLE_INDIRECT);
-    obstacles_of(&b, "wide", ASSAY_CQA_OBSTACLE_X87, ASSAY_CQA_OBSTACLE_CALL);
-    obstacles_of(&b, "calls", ASSAY_CQA_OBSTACLE_CALL, ASSAY_CQA_OBSTACLE_X87);
+    obstacles_of(&b, "dot", AS_CQA_OBSTACLE_REDUCTION, AS_CQA_OBSTACLE_RECURRENCE);
+    obstacles_of(&b, "horner", AS_CQA_OBSTACLE_RECURRENCE, AS_CQA_OBSTACLE_REDUCTION);
+    obstacles_of(&b, "scatter", AS_CQA_OBSTACLE_INDIRECT, AS_CQA_OBSTACLE_STRIDE);
+    obstacles_of(&b, "column", AS_CQA_OBSTACLE_STRIDE | AS_CQA_OBSTACLE_REDUCTION,
+                 AS_CQA_OBSTACLE_INDIRECT);
+    obstacles_of(&b, "wide", AS_CQA_OBSTACLE_X87, AS_CQA_OBSTACLE_CALL);
+    obstacles_of(&b, "calls", AS_CQA_OBSTACLE_CALL, AS_CQA_OBSTACLE_X87);
     built_free(&b);
 }
 
@@ -875,44 +872,43 @@ static void fortran_counts_as_the_source_says(void **state)
                                  "    y(i) = y(i) + a * x(i)\n"
                                  "  end do\n"
                                  "end subroutine\n";
-    struct assay_uarch *uarch;
-    struct assay_cqa_engine *engine;
-    struct assay_error err;
-    struct assay_cqa out;
+    struct as_uarch *uarch;
+    struct as_cqa_engine *engine;
+    struct as_error err;
+    struct as_cqa out;
 
     (void)state;
     if (!built_has("gfortran"))
         skip();
     struct built b = built_new("gfortran", "-O1", "f90", source);
-    assert_int_equal(assay_uarch_open("zen5", &uarch, &err), 0);
-    assert_int_equal(assay_cqa_engine_new(uarch, &engine, &err), 0);
-    assert_int_equal(assay_cqa_loop(engine, b.program, built_hot(&b, "axpy_"), NULL, &out, &err),
-                     0);
+    assert_int_equal(as_uarch_open("zen5", &uarch, &err), 0);
+    assert_int_equal(as_cqa_engine_new(uarch, &engine, &err), 0);
+    assert_int_equal(as_cqa_loop(engine, b.program, built_hot(&b, "axpy_"), NULL, &out, &err), 0);
     is(&out.mean, "fp_op_n", 2);
     is(&out.mean, "load_b", 16);
     is(&out.mean, "store_b", 8);
     is(&out.mean, "stream_unit_n", 3);
     is(&out.mean, "array_n", 2);
     is(&out.mean, "vec_ratio_all_pct", 0);
-    assert_true(out.mean.what_if[ASSAY_CQA_VECTOR].sound);
-    assert_int_equal(out.mean.what_if[ASSAY_CQA_VECTOR].iterations, 8);
-    assay_cqa_engine_free(&engine);
-    assay_uarch_free(&uarch);
+    assert_true(out.mean.what_if[AS_CQA_VECTOR].sound);
+    assert_int_equal(out.mean.what_if[AS_CQA_VECTOR].iterations, 8);
+    as_cqa_engine_free(&engine);
+    as_uarch_free(&uarch);
     built_free(&b);
 }
 
 static void every_metric_is_described(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < assay_cqa_metric_count(); i++) {
-        const struct assay_metric *it = assay_cqa_metric(i);
+    for (size_t i = 0; i < as_cqa_metric_count(); i++) {
+        const struct as_metric *it = as_cqa_metric(i);
 
         assert_true(it->name && it->unit && it->meaning && it->formula && it->title && it->topic);
-        assert_int_equal(assay_cqa_metric_find(it->name), (int)i);
+        assert_int_equal(as_cqa_metric_find(it->name), (int)i);
         assert_null(strchr(it->meaning, '{'));
     }
-    assert_null(assay_cqa_metric(assay_cqa_metric_count()));
-    assert_true(assay_cqa_metric_find("nonsense") < 0);
+    assert_null(as_cqa_metric(as_cqa_metric_count()));
+    assert_true(as_cqa_metric_find("nonsense") < 0);
 }
 
 int main(void)

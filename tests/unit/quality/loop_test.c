@@ -93,19 +93,19 @@ static const char source[] =
     "void daxpy(double *restrict y, const double *restrict x, double a, long n)\n"
     "{ for (long i = 0; i < n; i++) y[i] += a * x[i]; }\n";
 
-static struct assay_loop_facts facts_of(const char *flags, const char *function)
+static struct as_loop_facts facts_of(const char *flags, const char *function)
 {
     struct built b = built_new(TEST_CC, flags, "c", source);
-    struct assay_loop_facts facts;
+    struct as_loop_facts facts;
 
-    assert_int_equal(assay_quality_loop(b.program, built_hot(&b, function), &facts, NULL), 0);
+    assert_int_equal(as_quality_loop(b.program, built_hot(&b, function), &facts, NULL), 0);
     built_free(&b);
     return facts;
 }
 
 static void access_is(const char *function, double low, double high)
 {
-    const struct assay_loop_facts it = facts_of("-O1", function);
+    const struct as_loop_facts it = facts_of("-O1", function);
 
     near(it.access_low, low);
     near(it.access_high, high);
@@ -125,22 +125,21 @@ static void test_access(void **state)
     access_is("three", 24 / 32.0, 24 / 32.0);
     access_is("corners", 16 / 128.0, 16 / 128.0); /* of every 800 bytes twice 8, 96 apart */
     /* Four elements of a vector lie in four lines. */
-    struct assay_loop_facts it =
-        facts_of("-O3 -march=haswell -mtune=skylake -ffast-math", "gather");
-    assert_true(it.stream_n[ASSAY_STRIDE_INDIRECT] > 0);
+    struct as_loop_facts it = facts_of("-O3 -march=haswell -mtune=skylake -ffast-math", "gather");
+    assert_true(it.stream_n[AS_STRIDE_INDIRECT] > 0);
     near(it.access_low, (4 + 8) / (4 + 64.0));
     near(it.access_high, 1);
     it = facts_of("-O1", "across");
     assert_int_equal(it.steady_n, 1);
     it = facts_of("-O1", "gather");
-    assert_int_equal(it.stream_n[ASSAY_STRIDE_INDIRECT], 1);
+    assert_int_equal(it.stream_n[AS_STRIDE_INDIRECT], 1);
 }
 
 /* Stores may reach what does not move: `kept` stores it anew, `scaled` only loads it. */
 static void test_unmoved(void **state)
 {
     (void)state;
-    struct assay_loop_facts it = facts_of("-O2 -fno-tree-vectorize", "kept");
+    struct as_loop_facts it = facts_of("-O2 -fno-tree-vectorize", "kept");
     assert_int_equal(it.rewrite_n, 2);
     assert_int_equal(it.reload_n, 0);
     it = facts_of("-O2 -fno-tree-vectorize", "scaled");
@@ -163,7 +162,7 @@ static void test_roots(void **state)
 static void test_arithmetic(void **state)
 {
     (void)state;
-    struct assay_loop_facts it = facts_of("-O1", "daxpy");
+    struct as_loop_facts it = facts_of("-O1", "daxpy");
     assert_int_equal(it.fp_packed_n, 0);
     assert_int_equal(it.fp_scalar_n, 2);
     it = facts_of("-O3 -fno-unroll-loops", "daxpy");
@@ -182,7 +181,7 @@ static void test_reasons(void **state)
     assert_int_equal(facts_of("-O1", "recurrence").fp_carried_n, 1);
     assert_int_equal(facts_of("-O1", "daxpy").fp_carried_n, 0);
     assert_int_equal(facts_of("-O1", "divide").fp_carried_n, 0);
-    struct assay_loop_facts it = facts_of("-O1", "copy");
+    struct as_loop_facts it = facts_of("-O1", "copy");
     assert_int_equal(it.moving_n, 2);
     assert_int_equal(it.wide_n, 0);
     assert_int_equal(it.fp_scalar_n, 0);
@@ -198,7 +197,7 @@ static void chains_are(const char *function, uint32_t fp, uint32_t sums, uint32_
                                         "-O1 -mfma -ffp-contract=fast"};
 
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
-        const struct assay_loop_facts it = facts_of(flags[i], function);
+        const struct as_loop_facts it = facts_of(flags[i], function);
 
         if (it.fp_carried_n != fp || it.fp_sum_n != sums || it.other_carried_n != others ||
             it.data_exit_n != exits)
@@ -231,7 +230,7 @@ static void test_chains(void **state)
 static void test_begun(void **state)
 {
     (void)state;
-    struct assay_loop_facts it = facts_of("-O1", "rows");
+    struct as_loop_facts it = facts_of("-O1", "rows");
     assert_int_equal(it.fp_carried_n, 1);
     assert_int_equal(it.begun_n, 1);
     it = facts_of("-O1", "all_rows");
@@ -249,7 +248,7 @@ static void walks_are(const char *function, bool is_resumed, bool is_merge)
     static const char *const flags[] = {"-O1", "-O2"};
 
     for (int i = 0; i < 2; i++) {
-        const struct assay_loop_facts it = facts_of(flags[i], function);
+        const struct as_loop_facts it = facts_of(flags[i], function);
 
         if ((it.resumed_n > 0) != is_resumed || (it.merge_n > 0) != is_merge)
             fail_msg("%s, %s: %u loads go on, %u merges", function, flags[i], it.resumed_n,
@@ -261,8 +260,8 @@ static void test_merges(void **state)
 {
     (void)state;
     walks_are("common", true, true);
-    walks_are("each", false, false);                            /* a search: it begins anew */
-    const struct assay_loop_facts it = facts_of("-O1", "scan"); /* compared with a constant */
+    walks_are("each", false, false);                         /* a search: it begins anew */
+    const struct as_loop_facts it = facts_of("-O1", "scan"); /* compared with a constant */
     assert_int_equal(it.resumed_n, 1);
     assert_int_equal(it.merge_n, 0);
     walks_are("merge", false, true);
@@ -272,7 +271,7 @@ static void test_merges(void **state)
 static void test_flow(void **state)
 {
     (void)state;
-    struct assay_loop_facts it = facts_of("-O1", "sum");
+    struct as_loop_facts it = facts_of("-O1", "sum");
     assert_int_equal(it.path_n, 1);
     assert_int_equal(it.steer_n, 0); /* what ends the loop does not steer */
     assert_int_equal(it.call_n, 0);
@@ -301,9 +300,9 @@ static void test_options(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
-        struct assay_options_score it;
+        struct as_options_score it;
 
-        assay_score_options(want[i].compiler, want[i].version, want[i].flags, &it);
+        as_score_options(want[i].compiler, want[i].version, want[i].flags, &it);
         near(it.score, want[i].score);
     }
 }

@@ -12,28 +12,28 @@
 #include "quality/options.h"
 #include "quality/quality.h"
 
-static struct assay_unit_options of(const char *flags)
+static struct as_unit_options of(const char *flags)
 {
-    struct assay_unit_options out;
+    struct as_unit_options out;
 
-    assay_unit_options("gcc", flags, &out);
+    as_unit_options("gcc", flags, &out);
     return out;
 }
 
 static bool has(uint64_t set, const char *name)
 {
-    const size_t i = assay_option_find(name);
+    const size_t i = as_compiler_option_find(name);
 
-    assert_true(i < assay_option_count());
+    assert_true(i < as_compiler_option_count());
     return set >> i & 1;
 }
 
 static void test_words(void **state)
 {
-    struct assay_unit_options it = of("-mfpmath=387 -pg -O2 -march=x86-64 -g");
+    struct as_unit_options it = of("-mfpmath=387 -pg -O2 -march=x86-64 -g");
 
     (void)state;
-    assert_true(assay_option_count() <= 64);
+    assert_true(as_compiler_option_count() <= 64);
     assert_true(it.known && has(it.harmful, "x87") && has(it.harmful, "profiling"));
     assert_false(has(it.harmful, "no_optimisation"));
     assert_true(it.cost == 70);
@@ -69,7 +69,7 @@ static void test_architecture(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
-        const struct assay_unit_options it = of(want[i].flags);
+        const struct as_unit_options it = of(want[i].flags);
 
         assert_string_equal(it.architecture, want[i].name);
         assert_int_equal(it.specific, want[i].specific);
@@ -79,23 +79,23 @@ static void test_architecture(void **state)
 
 static void test_score(void **state)
 {
-    struct assay_options_score score;
+    struct as_options_score score;
 
     (void)state;
-    assay_score_options("gcc", "12.2.0", "-O3 -march=skylake-avx512 -fsanitize=address", &score);
+    as_score_options("gcc", "12.2.0", "-O3 -march=skylake-avx512 -fsanitize=address", &score);
     assert_true(score.score > 0.499 && score.score < 0.501);
-    assay_score_options("gcc", "12.2.0", "-O2 -pg -fsanitize=address -mfpmath=387", &score);
+    as_score_options("gcc", "12.2.0", "-O2 -pg -fsanitize=address -mfpmath=387", &score);
     assert_true(score.score == 0);
 }
 
 /* The flags that the unit of a file built with `flags` records. */
-static void recorded(const char *flags, struct assay_unit_options *out)
+static void recorded(const char *flags, struct as_unit_options *out)
 {
     struct built b = built_new(TEST_CC, flags, "c", "int f(int a) { return a + 1; }\n");
-    const struct assay_debug *debug = &b.program->debug;
+    const struct as_debug *debug = &b.program->debug;
 
     assert_true(debug->unit_n >= 1);
-    assay_unit_options("gcc", debug->unit[0].flags, out);
+    as_unit_options("gcc", debug->unit[0].flags, out);
     built_free(&b);
 }
 
@@ -118,13 +118,13 @@ static bool compiles(const char *word)
 
 static void check_word(size_t option, const char *word)
 {
-    struct assay_unit_options it;
+    struct as_unit_options it;
     char flags[256];
 
     snprintf(flags, sizeof flags, "-g -w -O2 %s", word);
     recorded(flags, &it);
     if (!(it.given >> option & 1))
-        fail_msg("%s: %s is not seen", assay_option_get(option)->name, word);
+        fail_msg("%s: %s is not seen", as_compiler_option_get(option)->name, word);
 }
 
 /* Every word of the table that this compiler takes is seen in what it records. */
@@ -136,10 +136,10 @@ static void test_recorded(void **state)
 #ifdef __clang__
     skip(); /* Clang records nothing unless it is asked to */
 #endif
-    for (size_t i = 0; i < assay_option_count(); i++) {
+    for (size_t i = 0; i < as_compiler_option_count(); i++) {
         char words[512], *save = NULL;
 
-        snprintf(words, sizeof words, "%s", assay_option_get(i)->words);
+        snprintf(words, sizeof words, "%s", as_compiler_option_get(i)->words);
         for (char *w = strtok_r(words, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
             if (strchr(w, '*') || is_silent(w) || !compiles(w))
                 continue;

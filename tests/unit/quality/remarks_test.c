@@ -41,35 +41,35 @@ static const char yaml[] =
     "    DebugLoc:        { File: b.c, Line: 99, Column: 1 }\n...\n"
     "--- !Passed\nPass:            regalloc\nFunction:        g\n...\n";
 
-static struct assay_remarks *read_all(void)
+static struct as_remarks *read_all(void)
 {
-    struct assay_remarks *remarks;
+    struct as_remarks *remarks;
 
-    assert_int_equal(assay_remarks_new(&remarks, NULL), 0);
-    assert_int_equal(assay_remarks_parse(remarks, text, sizeof text - 1, "text", NULL), 0);
-    assert_int_equal(assay_remarks_parse(remarks, yaml, sizeof yaml - 1, "yaml", NULL), 0);
-    assert_int_equal(assay_remarks_parse(remarks, json, sizeof json - 1, "json", NULL), 0);
+    assert_int_equal(as_remarks_new(&remarks, NULL), 0);
+    assert_int_equal(as_remarks_parse(remarks, text, sizeof text - 1, "text", NULL), 0);
+    assert_int_equal(as_remarks_parse(remarks, yaml, sizeof yaml - 1, "yaml", NULL), 0);
+    assert_int_equal(as_remarks_parse(remarks, json, sizeof json - 1, "json", NULL), 0);
     return remarks;
 }
 
-static const struct assay_remark *only_at(const struct assay_remarks *remarks, const char *file,
-                                          uint32_t line)
+static const struct as_remark *only_at(const struct as_remarks *remarks, const char *file,
+                                       uint32_t line)
 {
-    const size_t i = assay_remarks_find(remarks, file, line, line, 0);
+    const size_t i = as_remarks_find(remarks, file, line, line, 0);
 
     assert_true(i < remarks->n);
-    assert_int_equal(assay_remarks_find(remarks, file, line, line, i + 1), remarks->n);
+    assert_int_equal(as_remarks_find(remarks, file, line, line, i + 1), remarks->n);
     return &remarks->at[i];
 }
 
 static void test_forms(void **state)
 {
-    struct assay_remarks *remarks = read_all();
-    const struct assay_remark *at = only_at(remarks, "/proj/src/a.c", 9);
+    struct as_remarks *remarks = read_all();
+    const struct as_remark *at = only_at(remarks, "/proj/src/a.c", 9);
 
     (void)state;
     assert_int_equal(remarks->n, 6);
-    assert_int_equal(at->kind, ASSAY_REMARK_DONE);
+    assert_int_equal(at->kind, AS_REMARK_DONE);
     assert_int_equal(at->width_b, 32);
     assert_true(at->vector);
     assert_int_equal(at->column, 3);
@@ -79,30 +79,30 @@ static void test_forms(void **state)
     assert_string_equal(at->pass, "loop-vectorize");
     assert_string_equal(at->text, "vectorized loop (vectorization width: 4)");
     at = only_at(remarks, "/elsewhere/b.c", 2);
-    assert_int_equal(at->kind, ASSAY_REMARK_MISSED);
+    assert_int_equal(at->kind, AS_REMARK_MISSED);
     assert_string_equal(at->text, "it's not safeh");
-    assay_remarks_free(&remarks);
+    as_remarks_free(&remarks);
 }
 
 /* Remarks in two formats, merged by lines of one file, even if the names of the file differ.
  * Duplicates count once. */
 static void test_merged(void **state)
 {
-    struct assay_remarks *remarks = read_all();
-    size_t i = assay_remarks_find(remarks, "/proj/src/a.c", 20, 25, 0);
+    struct as_remarks *remarks = read_all();
+    size_t i = as_remarks_find(remarks, "/proj/src/a.c", 20, 25, 0);
 
     (void)state;
     assert_string_equal(remarks->at[i].text, "couldn't vectorize loop");
-    i = assay_remarks_find(remarks, "/proj/src/a.c", 20, 25, i + 1);
+    i = as_remarks_find(remarks, "/proj/src/a.c", 20, 25, i + 1);
     assert_string_equal(remarks->at[i].text, "not vectorized: control flow in loop.");
-    i = assay_remarks_find(remarks, "/proj/src/a.c", 20, 25, i + 1);
+    i = as_remarks_find(remarks, "/proj/src/a.c", 20, 25, i + 1);
     assert_string_equal(remarks->at[i].text, "no vectype for stmt: _4 = *_3;");
     assert_string_equal(remarks->at[i].pass, "vect");
-    assert_int_equal(assay_remarks_find(remarks, "/proj/src/a.c", 20, 25, i + 1), remarks->n);
-    assert_int_equal(assay_remarks_find(remarks, "/other/a.c", 20, 20, 0), remarks->n);
-    assert_int_equal(assay_remarks_find(remarks, "aa.c", 20, 20, 0), remarks->n);
-    assert_true(assay_remarks_find(remarks, "./src/a.c", 20, 20, 0) < remarks->n);
-    assay_remarks_free(&remarks);
+    assert_int_equal(as_remarks_find(remarks, "/proj/src/a.c", 20, 25, i + 1), remarks->n);
+    assert_int_equal(as_remarks_find(remarks, "/other/a.c", 20, 20, 0), remarks->n);
+    assert_int_equal(as_remarks_find(remarks, "aa.c", 20, 20, 0), remarks->n);
+    assert_true(as_remarks_find(remarks, "./src/a.c", 20, 20, 0) < remarks->n);
+    as_remarks_free(&remarks);
 }
 
 static void test_bad(void **state)
@@ -112,23 +112,21 @@ static void test_bad(void **state)
         size_t n;
         int code;
     } bad[] = {
-        {"hello\n", "x: not a file of optimisation remarks", 6, ASSAY_ERR_UNSUPPORTED},
-        {"[1, 2", "x: byte 5: not a remark of gcc", 5, ASSAY_ERR_CORRUPT},
-        {"[{}, [], [{\"kind\": \"success\"", "x: byte 28: not a remark of gcc", 28,
-         ASSAY_ERR_CORRUPT},
-        {"\x1f\x8b\x08\0\0\0\0\0", "x: damaged or truncated", 8, ASSAY_ERR_CORRUPT},
+        {"hello\n", "x: not a file of optimisation remarks", 6, AS_ERR_UNSUPPORTED},
+        {"[1, 2", "x: byte 5: not a remark of gcc", 5, AS_ERR_CORRUPT},
+        {"[{}, [], [{\"kind\": \"success\"", "x: byte 28: not a remark of gcc", 28, AS_ERR_CORRUPT},
+        {"\x1f\x8b\x08\0\0\0\0\0", "x: damaged or truncated", 8, AS_ERR_CORRUPT},
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct assay_remarks *remarks = read_all();
-        struct assay_error err = {0};
+        struct as_remarks *remarks = read_all();
+        struct as_error err = {0};
 
-        assert_int_equal(assay_remarks_parse(remarks, bad[i].bytes, bad[i].n, "x", &err),
-                         bad[i].code);
+        assert_int_equal(as_remarks_parse(remarks, bad[i].bytes, bad[i].n, "x", &err), bad[i].code);
         assert_non_null(strstr(err.text, bad[i].says));
         assert_int_equal(remarks->n, 6); /* what was there stays */
-        assay_remarks_free(&remarks);
+        as_remarks_free(&remarks);
     }
 }
 
@@ -138,19 +136,19 @@ static void test_no_memory(void **state)
 
     (void)state;
     for (long n = 0; rc < 0; n++) {
-        struct assay_remarks *remarks = NULL;
-        struct assay_error err = {0};
+        struct as_remarks *remarks = NULL;
+        struct as_error err = {0};
 
         as_alloc_fail_after(n);
-        rc = assay_remarks_new(&remarks, &err);
+        rc = as_remarks_new(&remarks, &err);
         if (rc == 0)
-            rc = assay_remarks_parse(remarks, json, sizeof json - 1, "json", &err);
+            rc = as_remarks_parse(remarks, json, sizeof json - 1, "json", &err);
         if (rc == 0)
-            rc = assay_remarks_parse(remarks, yaml, sizeof yaml - 1, "yaml", &err);
+            rc = as_remarks_parse(remarks, yaml, sizeof yaml - 1, "yaml", &err);
         as_alloc_fail_after(-1);
-        assert_true(rc == 0 || rc == ASSAY_ERR_NOMEM);
+        assert_true(rc == 0 || rc == AS_ERR_NOMEM);
         assert_true(rc == 0 || err.text[0]);
-        assay_remarks_free(&remarks);
+        as_remarks_free(&remarks);
     }
 }
 

@@ -20,75 +20,75 @@ struct code {
     int64_t path[2], location[2], loop[2];
 };
 
-static void add_code(struct assay_experiment *e, const struct built *b, const char *file,
+static void add_code(struct as_experiment *e, const struct built *b, const char *file,
                      struct code *c)
 {
     static const char *const name[] = {"sum", "twice"};
-    struct assay_row_module module = {.path = file, .name = "q.so", .kind = "shared"};
+    struct as_row_module module = {.path = file, .name = "q.so", .kind = "shared"};
     struct stat st;
     int64_t module_id;
 
     assert_int_equal(stat(file, &st), 0);
-    module.inode = assay_known((int64_t)st.st_ino);
-    module.size_b = assay_known(st.st_size);
-    module.mtime_ns = assay_known(st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec);
-    fine(assay_experiment_add_module(e, &module, &module_id, err));
+    module.inode = as_known((int64_t)st.st_ino);
+    module.size_b = as_known(st.st_size);
+    module.mtime_ns = as_known(st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec);
+    fine(as_experiment_add_module(e, &module, &module_id, err));
     for (int i = 0; i < 2; i++) {
-        const struct assay_loop *loop = &b->program->loop[built_hot(b, name[i])];
+        const struct as_loop *loop = &b->program->loop[built_hot(b, name[i])];
         const int64_t address = (int64_t)b->program->block[loop->header].start;
         int64_t function_id;
 
-        const struct assay_row_function function = {
-            .module_id = module_id, .name = name[i], .address = assay_known(address)};
-        fine(assay_experiment_add_function(e, &function, &function_id, err));
-        const struct assay_row_loop row = {.function_id = function_id,
-                                           .address = address,
-                                           .depth = loop->depth,
-                                           .is_innermost = true};
-        fine(assay_experiment_add_loop(e, &row, &c->loop[i], err));
-        const struct assay_row_location location = {.module_id = module_id,
-                                                    .address = address,
-                                                    .function_id = function_id,
-                                                    .loop_id = c->loop[i]};
-        fine(assay_experiment_add_location(e, &location, &c->location[i], err));
-        const struct assay_row_callpath path = {.function_id = function_id, .depth = 1};
-        fine(assay_experiment_add_callpath(e, &path, &c->path[i], err));
+        const struct as_row_function function = {
+            .module_id = module_id, .name = name[i], .address = as_known(address)};
+        fine(as_experiment_add_function(e, &function, &function_id, err));
+        const struct as_row_loop row = {.function_id = function_id,
+                                        .address = address,
+                                        .depth = loop->depth,
+                                        .is_innermost = true};
+        fine(as_experiment_add_loop(e, &row, &c->loop[i], err));
+        const struct as_row_location location = {.module_id = module_id,
+                                                 .address = address,
+                                                 .function_id = function_id,
+                                                 .loop_id = c->loop[i]};
+        fine(as_experiment_add_location(e, &location, &c->location[i], err));
+        const struct as_row_callpath path = {.function_id = function_id, .depth = 1};
+        fine(as_experiment_add_callpath(e, &path, &c->path[i], err));
     }
 }
 
 struct others {
-    struct assay_experiment *experiment;
+    struct as_experiment *experiment;
     unsigned turns;
 };
 
 /* While code is read the experiment is free: another can write, and is done before. */
-static int let_others(void *others, int (*work)(void *context, struct assay_error *err),
-                      void *context, struct assay_error *failed)
+static int let_others(void *others, int (*work)(void *context, struct as_error *err), void *context,
+                      struct as_error *failed)
 {
     struct others *it = others;
 
-    fine(assay_experiment_begin(it->experiment, err));
+    fine(as_experiment_begin(it->experiment, err));
     const int rc = work(context, failed);
-    fine(assay_experiment_commit(it->experiment, err));
+    fine(as_experiment_commit(it->experiment, err));
     it->turns++;
     return rc;
 }
 
-static void add_flag(struct assay_experiment *e, const char *name, const char *pass)
+static void add_flag(struct as_experiment *e, const char *name, const char *pass)
 {
-    const struct assay_flag flag = {.run_id = 2,
-                                    .kind = ASSAY_OBJECT_RUN,
-                                    .object_id = 2,
-                                    .name = name,
-                                    .text = "Said before.",
-                                    .n = 1,
-                                    .pass = pass};
+    const struct as_flag flag = {.run_id = 2,
+                                 .kind = AS_OBJECT_RUN,
+                                 .object_id = 2,
+                                 .name = name,
+                                 .text = "Said before.",
+                                 .n = 1,
+                                 .pass = pass};
 
-    fine(assay_experiment_flag(e, &flag, err));
+    fine(as_experiment_flag(e, &flag, err));
 }
 
 /* The pass over the second run once more: what it said of it is said once, not beside it. */
-static void check_again(struct assay_experiment *e)
+static void check_again(struct as_experiment *e)
 {
     static const char flags[] = "SELECT count(*) FROM flag WHERE text = 'Said before.'";
     static const char analysed[] = "SELECT count(*) FROM v_set_cqa";
@@ -97,40 +97,40 @@ static void check_again(struct assay_experiment *e)
     add_flag(e, "of_quality", "quality");
     add_flag(e, "of_others", "others");
     assert_int_equal(integer_of(e, flags), 2);
-    fine(assay_quality_run(e, 2, NULL, err));
+    fine(as_quality_run(e, 2, NULL, err));
     assert_int_equal(integer_of(e, flags), 1);
     assert_int_equal(integer_of(e, analysed), before);
 }
 
 /* A run with so many samples in each of both loops, and the pass over it. */
-static void add_run(struct assay_experiment *e, const struct code *c, int64_t n, int64_t other_n)
+static void add_run(struct as_experiment *e, const struct code *c, int64_t n, int64_t other_n)
 {
-    const struct assay_row_run run = {.kind = "profile", .command = "q", .state = "complete"};
+    const struct as_row_run run = {.kind = "profile", .command = "q", .state = "complete"};
     struct others others = {.experiment = e};
-    const struct assay_quality_options options = {
+    const struct as_quality_options options = {
         .jobs = 1, .aside = let_others, .aside_context = &others};
     const int64_t samples[] = {n, other_n};
-    struct assay_row_process process = {.pid = 1};
-    struct assay_row_thread thread = {.tid = 1};
+    struct as_row_process process = {.pid = 1};
+    struct as_row_thread thread = {.tid = 1};
     int64_t id;
 
-    fine(assay_experiment_add_run(e, &run, &process.run_id, err));
-    fine(assay_experiment_add_process(e, &process, &thread.process_id, err));
-    fine(assay_experiment_add_thread(e, &thread, &id, err));
+    fine(as_experiment_add_run(e, &run, &process.run_id, err));
+    fine(as_experiment_add_process(e, &process, &thread.process_id, err));
+    fine(as_experiment_add_thread(e, &thread, &id, err));
     for (int i = 0; i < 2; i++) {
-        const struct assay_row_sample row = {.thread_id = id,
-                                             .callpath_id = c->path[i],
-                                             .location_id = c->location[i],
-                                             .n = samples[i],
-                                             .time_ns = samples[i] * 1000000};
-        fine(assay_experiment_add_sample(e, &row, err));
+        const struct as_row_sample row = {.thread_id = id,
+                                          .callpath_id = c->path[i],
+                                          .location_id = c->location[i],
+                                          .n = samples[i],
+                                          .time_ns = samples[i] * 1000000};
+        fine(as_experiment_add_sample(e, &row, err));
     }
-    fine(assay_experiment_summarise(e, process.run_id, err));
-    fine(assay_quality_run(e, process.run_id, &options, err));
+    fine(as_experiment_summarise(e, process.run_id, err));
+    fine(as_quality_run(e, process.run_id, &options, err));
     assert_int_equal(others.turns, 1);
 }
 
-static int64_t tables_of(struct assay_experiment *e, int64_t loop_id)
+static int64_t tables_of(struct as_experiment *e, int64_t loop_id)
 {
     char sql[128];
 
@@ -149,30 +149,29 @@ static void measure_machine(const char *directory)
         double value;
     } bandwidth[] = {{"L2", 4e15}, {"L3", 32e9}, {"memory", 1e9}};
     static const char *const kind[] = {"read", "triad", "copy", "write"};
-    struct assay_figure figure = {.name = "frequency.add", .unit = "Hz", .value = 4e9};
-    struct assay_figures *figures;
-    struct assay_host *host;
+    struct as_figure figure = {.name = "frequency.add", .unit = "Hz", .value = 4e9};
+    struct as_figures *figures;
+    struct as_host *host;
     char path[4096], name[64];
 
     setenv("XDG_DATA_HOME", directory, 1);
-    fine(assay_host_read(NULL, &host, err));
-    assert_true(assay_figures_path(host, path, sizeof path));
-    fine(assay_figures_new(host, &figures, err));
-    fine(assay_figures_set(figures, &figure, err));
+    fine(as_host_read(NULL, &host, err));
+    assert_true(as_figures_path(host, path, sizeof path));
+    fine(as_figures_new(host, &figures, err));
+    fine(as_figures_set(figures, &figure, err));
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 4; k++) {
             snprintf(name, sizeof name, "bandwidth.%s.%s.core", kind[k], bandwidth[i].level);
-            figure =
-                (struct assay_figure){.name = name, .unit = "B/s", .value = bandwidth[i].value};
-            fine(assay_figures_set(figures, &figure, err));
+            figure = (struct as_figure){.name = name, .unit = "B/s", .value = bandwidth[i].value};
+            fine(as_figures_set(figures, &figure, err));
         }
-    fine(assay_figures_save(figures, path, err));
-    assay_figures_free(&figures);
-    assay_host_free(&host);
+    fine(as_figures_save(figures, path, err));
+    as_figures_free(&figures);
+    as_host_free(&host);
 }
 
 /* An iteration of both loops loads 8 bytes: one cycle at 8 bytes per cycle, 32 at a quarter. */
-static void check_levels(struct assay_experiment *e, const struct code *c)
+static void check_levels(struct as_experiment *e, const struct code *c)
 {
     char sql[512];
 
@@ -193,22 +192,22 @@ static void check_levels(struct assay_experiment *e, const struct code *c)
 /* Writes a table of this CPU as if it were measured: a sum takes 40 cycles. */
 static void write_core_table(const char *text)
 {
-    struct assay_processor it;
-    struct assay_host host = {.cpu_vendor = it.vendor};
+    struct as_processor it;
+    struct as_host host = {.cpu_vendor = it.vendor};
     char path[4096];
 
-    assert_true(assay_processor_read(&it));
+    assert_true(as_processor_read(&it));
     host.cpu_family = it.family;
     host.cpu_model_number = it.model;
     host.cpu_stepping = it.stepping;
-    assert_true(assay_core_table_path(&host, path, sizeof path));
+    assert_true(as_core_table_path(&host, path, sizeof path));
     FILE *f = fopen(path, "we");
     assert_non_null(f);
     fputs(text, f);
     fclose(f);
 }
 
-static void check_measured_core(struct assay_experiment *e, const struct code *c)
+static void check_measured_core(struct as_experiment *e, const struct code *c)
 {
     static const char flags[] = "SELECT count(*) FROM flag WHERE name = 'core_table_not_read'"
                                 " AND run_id = 4 AND text LIKE '%uarch.tsv%'";
@@ -230,7 +229,7 @@ static void check_measured_core(struct assay_experiment *e, const struct code *c
 static void test_hot_in_a_later_run(void **state)
 {
     const struct place *place = *state;
-    struct assay_experiment *e;
+    struct as_experiment *e;
     char file[4096];
     struct code c;
 
@@ -238,7 +237,7 @@ static void test_hot_in_a_later_run(void **state)
     strcat(file, "/quality-run.so");
     struct built b = built_new_kept(TEST_CC, "-O1", "c", source, "quality-run.so");
     measure_machine(place->dir);
-    fine(assay_experiment_create(place->exp, 0, &e, err));
+    fine(as_experiment_create(place->exp, 0, &e, err));
     add_code(e, &b, file, &c);
     add_run(e, &c, 9990, 10);
     assert_true(tables_of(e, c.loop[0]) > 0);
@@ -250,7 +249,7 @@ static void test_hot_in_a_later_run(void **state)
     assert_int_equal(tables_of(e, c.loop[0]), tables);
     assert_int_equal(integer_of(e, "SELECT count(*) FROM value WHERE object_kind = 'loop'"),
                      values);
-    if (assay_uarch_host()) { /* hot ones are analysed, each run anew */
+    if (as_uarch_host()) { /* hot ones are analysed, each run anew */
         assert_int_equal(integer_of(e, "SELECT count(*) FROM v_set_cqa WHERE run_id = 1"), 1);
         assert_int_equal(integer_of(e, "SELECT count(*) FROM v_set_cqa WHERE run_id = 2"), 2);
         assert_int_equal(integer_of(e, "SELECT count(*) FROM v_set_cqa WHERE cqa_fp_add_n = 1"
@@ -264,7 +263,7 @@ static void test_hot_in_a_later_run(void **state)
     }
     check_again(e);
     check_measured_core(e, &c);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
     built_free(&b);
     unlink("quality-run.so");
 }

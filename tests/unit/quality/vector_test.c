@@ -47,29 +47,29 @@ static struct built build_all(void)
     return built_new(TEST_CC, "", "S", text);
 }
 
-static struct assay_vector_verdict of(const struct built *b, const char *function)
+static struct as_vector_verdict of(const struct built *b, const char *function)
 {
-    struct assay_vector_verdict verdict;
+    struct as_vector_verdict verdict;
 
-    assert_int_equal(
-        assay_loop_vector_verdict(b->program, built_loop(b, function, 0), &verdict, NULL), 0);
+    assert_int_equal(as_loop_vector_verdict(b->program, built_loop(b, function, 0), &verdict, NULL),
+                     0);
     return verdict;
 }
 
-static void expect(const struct built *b, const char *function, enum assay_vector_state state,
+static void expect(const struct built *b, const char *function, enum as_vector_state state,
                    uint32_t width_b, const char *reasons)
 {
-    struct assay_vector_verdict v = of(b, function);
+    struct as_vector_verdict v = of(b, function);
     char got[128] = "";
 
     for (size_t i = 0; i < v.reason_n; i++)
         snprintf(got + strlen(got), sizeof got - strlen(got), "%s%s", i ? " " : "",
-                 assay_vector_obstacle_name(v.reason[i].obstacle));
+                 as_vector_obstacle_name(v.reason[i].obstacle));
     print_message("# %s\n", function);
     assert_int_equal(v.state, state);
     assert_int_equal(v.width_b, width_b);
     assert_string_equal(got, reasons);
-    assay_vector_verdict_free(&v);
+    as_vector_verdict_free(&v);
 }
 
 static void test_states(void **state)
@@ -77,10 +77,10 @@ static void test_states(void **state)
     struct built b = build_all();
 
     (void)state;
-    expect(&b, "negate", ASSAY_VECTOR_SCALAR, 0, "overlap");
-    expect(&b, "whole", ASSAY_VECTOR_FULL, 16, "");
-    expect(&b, "halves", ASSAY_VECTOR_FULL, 8, "");
-    expect(&b, "count", ASSAY_VECTOR_NONE, 0, "");
+    expect(&b, "negate", AS_VECTOR_SCALAR, 0, "overlap");
+    expect(&b, "whole", AS_VECTOR_FULL, 16, "");
+    expect(&b, "halves", AS_VECTOR_FULL, 8, "");
+    expect(&b, "count", AS_VECTOR_NONE, 0, "");
     built_free(&b);
 }
 
@@ -89,12 +89,12 @@ static void test_reasons(void **state)
     struct built b = build_all();
 
     (void)state;
-    expect(&b, "collect", ASSAY_VECTOR_SCALAR, 0, "reduction");
-    expect(&b, "factor", ASSAY_VECTOR_SCALAR, 0, "chain");
-    expect(&b, "handed_on", ASSAY_VECTOR_SCALAR, 0, "chain");
-    expect(&b, "far_off", ASSAY_VECTOR_SCALAR, 0, "");
-    expect(&b, "close_by", ASSAY_VECTOR_SCALAR, 0, "chain");
-    expect(&b, "search", ASSAY_VECTOR_SCALAR, 0, "exits");
+    expect(&b, "collect", AS_VECTOR_SCALAR, 0, "reduction");
+    expect(&b, "factor", AS_VECTOR_SCALAR, 0, "chain");
+    expect(&b, "handed_on", AS_VECTOR_SCALAR, 0, "chain");
+    expect(&b, "far_off", AS_VECTOR_SCALAR, 0, "");
+    expect(&b, "close_by", AS_VECTOR_SCALAR, 0, "chain");
+    expect(&b, "search", AS_VECTOR_SCALAR, 0, "exits");
     built_free(&b);
 }
 
@@ -102,24 +102,23 @@ static void test_reasons(void **state)
 static void test_evidence(void **state)
 {
     struct built b = build_all();
-    struct assay_vector_verdict v = of(&b, "close_by");
+    struct as_vector_verdict v = of(&b, "close_by");
     char said[256], small[16];
 
     (void)state;
     assert_int_equal(v.reason[0].amount, 2);
     assert_int_equal(v.reason[0].n, 3);
     assert_string_equal(built_mnemonic(&b, v.insn[v.reason[0].first + 1]), "addsd");
-    assay_vector_reason_text(b.program, &v, &v.reason[0], said, sizeof said);
+    as_vector_reason_text(b.program, &v, &v.reason[0], said, sizeof said);
     assert_non_null(strstr(said, "each iteration needs what the one 2 before computed: 0x"));
     assert_non_null(strstr(said, " addsd"));
-    assert_int_equal(assay_vector_reason_text(b.program, &v, &v.reason[0], small, sizeof small),
-                     15);
+    assert_int_equal(as_vector_reason_text(b.program, &v, &v.reason[0], small, sizeof small), 15);
     assert_memory_equal(small, said, 15);
-    assay_vector_verdict_free(&v);
+    as_vector_verdict_free(&v);
     v = of(&b, "search");
     assert_int_equal(v.reason[0].amount, 2);
     assert_int_equal(v.reason[0].n, 2);
-    assay_vector_verdict_free(&v);
+    as_vector_verdict_free(&v);
     built_free(&b);
 }
 
@@ -130,15 +129,15 @@ static void test_no_memory(void **state)
 
     (void)state;
     for (long n = 0; rc < 0; n++) {
-        struct assay_vector_verdict v;
-        struct assay_error err = {0};
+        struct as_vector_verdict v;
+        struct as_error err = {0};
 
         as_alloc_fail_after(n);
-        rc = assay_loop_vector_verdict(b.program, built_loop(&b, "close_by", 0), &v, &err);
+        rc = as_loop_vector_verdict(b.program, built_loop(&b, "close_by", 0), &v, &err);
         as_alloc_fail_after(-1);
-        assert_true(rc == 0 || rc == ASSAY_ERR_NOMEM);
+        assert_true(rc == 0 || rc == AS_ERR_NOMEM);
         assert_true(rc == 0 || err.text[0]);
-        assay_vector_verdict_free(&v);
+        as_vector_verdict_free(&v);
     }
     built_free(&b);
 }

@@ -13,6 +13,6 @@ struct cxx {
     int64_t force, barrier;
 };
 
-int cxx_fill(struct assay_experiment *experiment, struct cxx *c, struct assay_error *err);
+int cxx_fill(struct as_experiment *experiment, struct cxx *c, struct as_error *err);
 
 #endif

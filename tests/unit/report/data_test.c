@@ -18,161 +18,161 @@
 
 /* ---- Experiments -------------------------------------------------------------------------- */
 
-static struct assay_experiment *empty(const struct place *place)
+static struct as_experiment *empty(const struct place *place)
 {
-    struct assay_experiment *e;
+    struct as_experiment *e;
 
     if (chdir(place->dir) != 0)
         fail();
-    fine(assay_experiment_create("a.assay", ASSAY_EXPERIMENT_FORCE, &e, err));
+    fine(as_experiment_create("a.assay", AS_EXPERIMENT_FORCE, &e, err));
     return e;
 }
 
-static void add_metric(struct assay_experiment *e, const char *name, const char *title,
-                       const char *topic, double good, double fair, enum assay_better better,
+static void add_metric(struct as_experiment *e, const char *name, const char *title,
+                       const char *topic, double good, double fair, enum as_better better,
                        int64_t *id)
 {
-    const struct assay_metric metric = {.name = name,
-                                        .unit = "%",
-                                        .meaning = "Meaning of the metric.",
-                                        .formula = "counted",
-                                        .better = better,
-                                        .title = title,
-                                        .topic = topic,
-                                        .good = good,
-                                        .fair = fair};
+    const struct as_metric metric = {.name = name,
+                                     .unit = "%",
+                                     .meaning = "Meaning of the metric.",
+                                     .formula = "counted",
+                                     .better = better,
+                                     .title = title,
+                                     .topic = topic,
+                                     .good = good,
+                                     .fair = fair};
 
-    fine(assay_experiment_metric(e, &metric, id, err));
+    fine(as_experiment_metric(e, &metric, id, err));
 }
 
-static void add_value(struct assay_experiment *e, int64_t metric, enum assay_object_kind kind,
-                      int64_t object, int64_t run, struct assay_quantity quantity)
+static void add_value(struct as_experiment *e, int64_t metric, enum as_object_kind kind,
+                      int64_t object, int64_t run, struct as_bounded_value quantity)
 {
-    const struct assay_subject subject = {.kind = kind, .object_id = object, .run_id = run};
-    fine(assay_experiment_value(e, metric, &subject, quantity, err));
+    const struct as_subject subject = {.kind = kind, .object_id = object, .run_id = run};
+    fine(as_experiment_value(e, metric, &subject, quantity, err));
 }
 
-static void add_metrics(struct assay_experiment *e, const struct fixture *f)
+static void add_metrics(struct as_experiment *e, const struct fixture *f)
 {
     int64_t id;
 
-    add_metric(e, "balance_pct", "Balance", "parallel", 90, 70, ASSAY_BETTER_HIGHER, &id);
-    add_value(e, id, ASSAY_OBJECT_RUN, f->run, f->run, assay_measured(75, 70, 80, 200));
-    add_metric(e, "other_pct", "Other", "time", 5, 20, ASSAY_BETTER_LOWER, &id);
-    add_value(e, id, ASSAY_OBJECT_RUN, f->run, 0, assay_derived(30, 29, 31, 200));
-    add_value(e, id, ASSAY_OBJECT_RUN, f->run, f->run, assay_derived(3, 2, 4, 200));
-    add_metric(e, "plain_pct", NULL, "time", 0, 0, ASSAY_BETTER_NEITHER, &id);
-    add_value(e, id, ASSAY_OBJECT_RUN, f->run, f->run, assay_modelled(1, -INFINITY, INFINITY));
-    add_metric(e, "hidden_pct", NULL, NULL, 0, 0, ASSAY_BETTER_HIGHER, &id);
-    add_value(e, id, ASSAY_OBJECT_LOOP, f->inner, 0, assay_exact(10, 4));
-    add_value(e, id, ASSAY_OBJECT_LOOP, f->inner, f->run, assay_exact(20, 4));
-    add_value(e, id, ASSAY_OBJECT_LOOP, f->outer, 0, assay_modelled(5, 4, 6));
-    add_value(e, id, ASSAY_OBJECT_LOOP, 4711, 0, assay_modelled(5, 4, 6)); /* not sampled */
+    add_metric(e, "balance_pct", "Balance", "parallel", 90, 70, AS_BETTER_HIGHER, &id);
+    add_value(e, id, AS_OBJECT_RUN, f->run, f->run, as_value_measured(75, 70, 80, 200));
+    add_metric(e, "other_pct", "Other", "time", 5, 20, AS_BETTER_LOWER, &id);
+    add_value(e, id, AS_OBJECT_RUN, f->run, 0, as_value_derived(30, 29, 31, 200));
+    add_value(e, id, AS_OBJECT_RUN, f->run, f->run, as_value_derived(3, 2, 4, 200));
+    add_metric(e, "plain_pct", NULL, "time", 0, 0, AS_BETTER_NEITHER, &id);
+    add_value(e, id, AS_OBJECT_RUN, f->run, f->run, as_value_modelled(1, -INFINITY, INFINITY));
+    add_metric(e, "hidden_pct", NULL, NULL, 0, 0, AS_BETTER_HIGHER, &id);
+    add_value(e, id, AS_OBJECT_LOOP, f->inner, 0, as_value_exact(10, 4));
+    add_value(e, id, AS_OBJECT_LOOP, f->inner, f->run, as_value_exact(20, 4));
+    add_value(e, id, AS_OBJECT_LOOP, f->outer, 0, as_value_modelled(5, 4, 6));
+    add_value(e, id, AS_OBJECT_LOOP, 4711, 0, as_value_modelled(5, 4, 6)); /* not sampled */
 }
 
-static void add_advice(struct assay_experiment *e, const struct fixture *f)
+static void add_advice(struct as_experiment *e, const struct fixture *f)
 {
-    const struct assay_what_if_object object[] = {{f->inner, 0.4, 1.25}, {f->outer, 0.1, 2.0}};
-    const struct assay_what_if what_if = {.run_id = f->run,
-                                          .name = "vectorised",
-                                          .title = "All loops vectorised",
-                                          .meaning = "As it says.",
-                                          .kind = ASSAY_OBJECT_LOOP,
-                                          .time_s = 2,
-                                          .gain_s = assay_modelled(1, 0.5, 1.5),
-                                          .object = object,
-                                          .object_n = 2,
-                                          .to_80_n = 1};
-    const struct assay_check check = {.run_id = f->run,
-                                      .name = "long_enough",
-                                      .title = "Long enough",
-                                      .text = "The run took 1.25 s.",
-                                      .advice = "Make it longer.",
-                                      .weight = 2,
-                                      .score = 0.5};
-    const struct assay_quantity gain = assay_modelled(5, 4, 6);
-    struct assay_finding finding = {.of = {ASSAY_OBJECT_FUNCTION, f->solve, f->run, 0},
-                                    .level = ASSAY_FINDING_HINT,
-                                    .topic = "short",
-                                    .text = "Less time.",
-                                    .time_ns = 1000000};
+    const struct as_what_if_object object[] = {{f->inner, 0.4, 1.25}, {f->outer, 0.1, 2.0}};
+    const struct as_what_if what_if = {.run_id = f->run,
+                                       .name = "vectorised",
+                                       .title = "All loops vectorised",
+                                       .meaning = "As it says.",
+                                       .kind = AS_OBJECT_LOOP,
+                                       .time_s = 2,
+                                       .gain_s = as_value_modelled(1, 0.5, 1.5),
+                                       .object = object,
+                                       .object_n = 2,
+                                       .to_80_n = 1};
+    const struct as_check check = {.run_id = f->run,
+                                   .name = "long_enough",
+                                   .title = "Long enough",
+                                   .text = "The run took 1.25 s.",
+                                   .advice = "Make it longer.",
+                                   .weight = 2,
+                                   .score = 0.5};
+    const struct as_bounded_value gain = as_value_modelled(5, 4, 6);
+    struct as_finding finding = {.of = {AS_OBJECT_FUNCTION, f->solve, f->run, 0},
+                                 .level = AS_FINDING_HINT,
+                                 .topic = "short",
+                                 .text = "Less time.",
+                                 .time_ns = 1000000};
 
-    fine(assay_experiment_what_if(e, &what_if, err));
-    fine(assay_experiment_check(e, &check, err));
-    fine(assay_experiment_finding(e, &finding, err));
+    fine(as_experiment_what_if(e, &what_if, err));
+    fine(as_experiment_check(e, &check, err));
+    fine(as_experiment_finding(e, &finding, err));
     finding.topic = "long";
     finding.time_ns = 2000000;
-    fine(assay_experiment_finding(e, &finding, err));
+    fine(as_experiment_finding(e, &finding, err));
     finding.topic = "gain";
     finding.gain = &gain;
-    fine(assay_experiment_finding(e, &finding, err));
+    fine(as_experiment_finding(e, &finding, err));
 }
 
 /* Two instructions of the inner loop, one of them sampled; lines 22 to 24 and 41 with their text.
  */
-static void add_code(struct assay_experiment *e, const struct fixture *f)
+static void add_code(struct as_experiment *e, const struct fixture *f)
 {
     static const struct {
         int64_t number;
         const char *text;
     } line[] = {{22, "for (;;)"}, {24, "}"}, {41, "return 1;"}};
-    struct assay_row_disassembly row = {.module_id = f->module[0],
-                                        .address = 0x1140,
-                                        .function_id = f->solve,
-                                        .size_b = 4,
-                                        .text = "add rax, 8",
-                                        .loop_id = f->inner,
-                                        .block_id = f->block};
+    struct as_row_disassembly row = {.module_id = f->module[0],
+                                     .address = 0x1140,
+                                     .function_id = f->solve,
+                                     .size_b = 4,
+                                     .text = "add rax, 8",
+                                     .loop_id = f->inner,
+                                     .block_id = f->block};
 
     for (size_t i = 0; i < sizeof line / sizeof *line; i++) {
-        const struct assay_row_line it = {
+        const struct as_row_line it = {
             .source_file_id = 1, .number = line[i].number, .text = line[i].text};
         int64_t id;
 
-        fine(assay_experiment_add_line(e, &it, &id, err));
+        fine(as_experiment_add_line(e, &it, &id, err));
         row.line_id = line[i].number == 22 ? id : row.line_id;
     }
-    fine(assay_experiment_add_disassembly(e, &row, err));
+    fine(as_experiment_add_disassembly(e, &row, err));
     row.address = 0x1150;
     row.text = "movsd xmm0, qword ptr [rax]";
-    fine(assay_experiment_add_disassembly(e, &row, err));
+    fine(as_experiment_add_disassembly(e, &row, err));
 }
 
-static struct assay_experiment *filled(const struct place *place, struct fixture *f)
+static struct as_experiment *filled(const struct place *place, struct fixture *f)
 {
-    struct assay_experiment *e = empty(place);
+    struct as_experiment *e = empty(place);
 
     fine(fixture_fill(e, f, err));
-    fine(assay_experiment_begin(e, err));
+    fine(as_experiment_begin(e, err));
     add_metrics(e, f);
     add_advice(e, f);
     add_code(e, f);
-    fine(assay_experiment_commit(e, err));
+    fine(as_experiment_commit(e, err));
     return e;
 }
 
 /* ---- Documents ---------------------------------------------------------------------------- */
 
-static struct as_str text_with(struct assay_experiment *e, size_t path_most, size_t level_most_b)
+static struct as_str text_with(struct as_experiment *e, size_t path_most, size_t level_most_b)
 {
-    const struct assay_report_data_options options = {
+    const struct as_report_data_options options = {
         .made_utc = "2026-01-02T03:04:05Z", .path_most = path_most, .level_most_b = level_most_b};
     struct as_str str = {0};
     struct as_out out;
 
     as_out_init_str(&out, &str);
-    fine(assay_report_data(e, 0, &options, &out, err));
+    fine(as_report_data(e, 0, &options, &out, err));
     fine(as_out_flush(&out, err));
     as_out_fini(&out);
     return str;
 }
 
-static struct as_str text_of(struct assay_experiment *e)
+static struct as_str text_of(struct as_experiment *e)
 {
     return text_with(e, 0, 0);
 }
 
-static json_t *document_with(struct assay_experiment *e, size_t path_most, size_t level_most_b)
+static json_t *document_with(struct as_experiment *e, size_t path_most, size_t level_most_b)
 {
     struct as_str str = text_with(e, path_most, level_most_b);
     json_error_t error;
@@ -184,7 +184,7 @@ static json_t *document_with(struct assay_experiment *e, size_t path_most, size_
     return document;
 }
 
-static json_t *document_of(struct assay_experiment *e)
+static json_t *document_of(struct as_experiment *e)
 {
     return document_with(e, 0, 0);
 }
@@ -271,9 +271,9 @@ static struct as_str broken(const struct as_str *document)
     bool quoted = false;
 
     for (const char *p = document->p; *p; p++) {
-        if (!quoted && strncmp(p, "\"" ASSAY_VERSION "\"", strlen(ASSAY_VERSION) + 2) == 0) {
+        if (!quoted && strncmp(p, "\"" AS_VERSION "\"", strlen(AS_VERSION) + 2) == 0) {
             as_str_appendz(&to, "VERSION");
-            p += strlen(ASSAY_VERSION) + 1;
+            p += strlen(AS_VERSION) + 1;
             continue;
         }
         if (*p == '\\') {
@@ -317,7 +317,7 @@ static void test_golden(void **state)
     struct cxx c;
 
     for (int i = 0; i < 2; i++) {
-        struct assay_experiment *e = i ? empty(*state) : filled(*state, &f);
+        struct as_experiment *e = i ? empty(*state) : filled(*state, &f);
 
         if (i)
             fine(cxx_fill(e, &c, err));
@@ -326,7 +326,7 @@ static void test_golden(void **state)
         expect_golden(i ? "data-cxx.json" : "data-mpi.json", &lines);
         as_str_fini(&document);
         as_str_fini(&lines);
-        fine(assay_experiment_close(&e, err));
+        fine(as_experiment_close(&e, err));
     }
 }
 
@@ -335,7 +335,7 @@ static void test_golden(void **state)
 static void test_views(void **state)
 {
     struct fixture f;
-    struct assay_experiment *e = filled(*state, &f);
+    struct as_experiment *e = filled(*state, &f);
     json_t *document = document_of(e), *view = view_of(document, "functions");
 
     near(member(view, "row_n"), 5);
@@ -360,13 +360,13 @@ static void test_views(void **state)
     assert_true(isnan(cell(view, "parent_id", 1)));
     assert_null(named(json_object_get(document, "views"), "values"));
     json_decref(document);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_calltree(void **state)
 {
     struct fixture f;
-    struct assay_experiment *e = filled(*state, &f);
+    struct as_experiment *e = filled(*state, &f);
     json_t *document = document_of(e), *tree = json_object_get(document, "calltree");
     const size_t n = (size_t)member(tree, "row_n");
     double self_s = 0, blocked_s = 0, solve_s = 0;
@@ -389,25 +389,25 @@ static void test_calltree(void **state)
     assert_null(word(json_object_get(tree, "site"), 0));
     assert_string_equal(word(json_object_get(tree, "site"), 1), "solver.c:12");
     json_decref(document);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* A function called by solve, in which one sample was taken. */
-static void add_callee(struct assay_experiment *e, const struct fixture *f, int64_t module,
+static void add_callee(struct as_experiment *e, const struct fixture *f, int64_t module,
                        const char *name, int64_t address)
 {
-    const struct assay_row_function function = {
-        .module_id = module, .name = name, .address = assay_known(address), .known_from = "symbol"};
-    struct assay_row_callpath path = {
+    const struct as_row_function function = {
+        .module_id = module, .name = name, .address = as_known(address), .known_from = "symbol"};
+    struct as_row_callpath path = {
         .parent_id = f->path[1], .category_id = f->category[0], .depth = 3};
-    struct assay_row_location location = {.module_id = module, .address = address};
-    struct assay_row_sample sample = {.thread_id = f->thread[0], .n = 1, .time_ns = 1000000};
+    struct as_row_location location = {.module_id = module, .address = address};
+    struct as_row_sample sample = {.thread_id = f->thread[0], .n = 1, .time_ns = 1000000};
 
-    fine(assay_experiment_add_function(e, &function, &path.function_id, err));
-    fine(assay_experiment_add_callpath(e, &path, &sample.callpath_id, err));
+    fine(as_experiment_add_function(e, &function, &path.function_id, err));
+    fine(as_experiment_add_callpath(e, &path, &sample.callpath_id, err));
     location.function_id = path.function_id;
-    fine(assay_experiment_add_location(e, &location, &sample.location_id, err));
-    fine(assay_experiment_add_sample(e, &sample, err));
+    fine(as_experiment_add_location(e, &location, &sample.location_id, err));
+    fine(as_experiment_add_sample(e, &sample, err));
 }
 
 /* Entries are recognised by their names, and only in the kernel: a program has such names too. */
@@ -422,17 +422,17 @@ static void test_kernel_entries(void **state)
         {"entry_SYSCALL_64_after_hwframe", NULL},
         {"handle_mm_fault", NULL},
     };
-    const struct assay_row_module row = {.path = "[kernel]", .name = "[kernel]", .kind = "kernel"};
+    const struct as_row_module row = {.path = "[kernel]", .name = "[kernel]", .kind = "kernel"};
     struct fixture f;
-    struct assay_experiment *e = filled(*state, &f);
+    struct as_experiment *e = filled(*state, &f);
     int64_t kernel;
     size_t told = 0;
 
-    fine(assay_experiment_add_module(e, &row, &kernel, err));
+    fine(as_experiment_add_module(e, &row, &kernel, err));
     for (size_t i = 0; i < sizeof at / sizeof *at; i++)
         add_callee(e, &f, kernel, at[i][0], 0x1000 + 0x100 * (int64_t)i);
     add_callee(e, &f, f.module[0], "page_fault", 0x9000);
-    fine(assay_experiment_summarise(e, f.run, err));
+    fine(as_experiment_summarise(e, f.run, err));
 
     json_t *document = document_of(e), *tree = json_object_get(document, "calltree");
     json_t *function = json_object_get(tree, "function"), *entry = json_object_get(tree, "entry");
@@ -448,7 +448,7 @@ static void test_kernel_entries(void **state)
     }
     assert_int_equal(told, 5);
     json_decref(document);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* The four heaviest are main, solve, MPI_Wait and one fib; all others stand under their parents. */
@@ -459,7 +459,7 @@ static void test_small_paths(void **state)
     static const int parent[] = {-1, 0, 0, 1, 1, 2, 3};
     static const double self_s[] = {0, 1.05, 0.6, 0.1, 0.04, 0.06, 0.15};
     struct fixture f;
-    struct assay_experiment *e = filled(*state, &f);
+    struct as_experiment *e = filled(*state, &f);
     json_t *document = document_with(e, 4, 0), *tree = json_object_get(document, "calltree");
 
     near(member(tree, "row_n"), 7);
@@ -471,13 +471,13 @@ static void test_small_paths(void **state)
     }
     assert_true(json_is_null(json_array_get(json_object_get(tree, "function_id"), 4)));
     json_decref(document);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_metrics(void **state)
 {
     struct fixture f;
-    struct assay_experiment *e = filled(*state, &f);
+    struct as_experiment *e = filled(*state, &f);
     json_t *document = document_of(e), *metrics = json_object_get(document, "metrics");
     json_t *it = json_array_get(metrics, 0);
 
@@ -496,13 +496,13 @@ static void test_metrics(void **state)
     same(it, "rating", "none");
     assert_true(json_is_null(json_object_get(json_object_get(it, "quantity"), "low")));
     json_decref(document);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_metric_columns(void **state)
 {
     struct fixture f;
-    struct assay_experiment *e = filled(*state, &f);
+    struct as_experiment *e = filled(*state, &f);
     json_t *document = document_of(e), *view = view_of(document, "loops"), *column;
 
     column = column_of(view, "hidden_pct");
@@ -526,34 +526,34 @@ static void test_metric_columns(void **state)
     assert_true(isnan(cell(view, "cycles_per_iteration", 1)));
     assert_null(column_of(view_of(document, "functions"), "hidden_pct"));
     json_decref(document);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* Values of a set are columns like others; of a condition or beyond a limit they are left out and
  * the rows say so. */
 static void test_metric_sets(void **state)
 {
-    static const struct assay_set_metric columns[] = {
+    static const struct as_set_metric columns[] = {
         {.metric = {.name = "load_n", .unit = "1", .meaning = "a", .formula = "b"},
-         .origin = ASSAY_ORIGIN_EXACT},
+         .origin = AS_ORIGIN_EXACT},
         {.metric = {.name = "bound_cy", .unit = "cy", .meaning = "a", .formula = "b"},
-         .origin = ASSAY_ORIGIN_MODELLED,
+         .origin = AS_ORIGIN_MODELLED,
          .digits = 2,
          .bounded = true}};
-    const struct assay_quantity value[] = {assay_exact(12, 1), assay_modelled(1.25, 1, 2)};
-    const struct assay_row_context path = {.path = assay_known(1)};
-    struct assay_experiment *e = empty(*state);
+    const struct as_bounded_value value[] = {as_value_exact(12, 1), as_value_modelled(1.25, 1, 2)};
+    const struct as_row_context path = {.path = as_known(1)};
+    struct as_experiment *e = empty(*state);
     struct as_report_view view = *as_report_view("loops");
-    struct assay_metric_set *set;
-    struct assay_subject loop = {.kind = ASSAY_OBJECT_LOOP};
+    struct as_metric_set *set;
+    struct as_subject loop = {.kind = AS_OBJECT_LOOP};
     struct as_grid grid;
     struct fixture f;
 
     fine(fixture_fill(e, &f, err));
-    fine(assay_metric_set_open(e, "loop_code", ASSAY_OBJECT_LOOP, "code", columns, 2, &set, err));
+    fine(as_metric_set_open(e, "loop_code", AS_OBJECT_LOOP, "code", columns, 2, &set, err));
     for (int64_t id = 1; id <= 4; id++) {
         loop.object_id = id;
-        fine(assay_metric_set_add(set, &loop, 0, value, err));
+        fine(as_metric_set_add(set, &loop, 0, value, err));
     }
     fine(as_grid_load(&grid, e, f.run, &view, err));
     assert_true(grid.row_n >= 2);
@@ -564,9 +564,9 @@ static void test_metric_sets(void **state)
     assert_null(grid.note);
     as_grid_fini(&grid);
 
-    fine(assay_experiment_add_context(e, &path, &loop.context_id, err));
-    fine(assay_metric_set_add(set, &loop, 0, value, err));
-    assay_metric_set_close(&set);
+    fine(as_experiment_add_context(e, &path, &loop.context_id, err));
+    fine(as_metric_set_add(set, &loop, 0, value, err));
+    as_metric_set_close(&set);
     view.metric_cell_most = 7; /* one row: four columns of the set, three of the fixture */
     fine(as_grid_load(&grid, e, f.run, &view, err));
     assert_int_equal(as_grid_column(&grid, "load_n")->whole.at[0], 12);
@@ -574,31 +574,31 @@ static void test_metric_sets(void **state)
     assert_non_null(strstr(grid.note, "for the first 1 of "));
     assert_non_null(strstr(grid.note, "Values that hold for one path"));
     as_grid_fini(&grid);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* Behind an exact count stands nothing but itself: no column of ones. */
 static void test_exact_metric_columns(void **state)
 {
     struct fixture f;
-    struct assay_experiment *e = filled(*state, &f);
+    struct as_experiment *e = filled(*state, &f);
     int64_t id;
 
-    add_metric(e, "call_n", "Calls", "code", 0, 0, ASSAY_BETTER_LOWER, &id);
-    add_value(e, id, ASSAY_OBJECT_LOOP, f.inner, 0, assay_exact(3, 1));
-    add_value(e, id, ASSAY_OBJECT_LOOP, f.outer, 0, assay_exact(0, 1));
+    add_metric(e, "call_n", "Calls", "code", 0, 0, AS_BETTER_LOWER, &id);
+    add_value(e, id, AS_OBJECT_LOOP, f.inner, 0, as_value_exact(3, 1));
+    add_value(e, id, AS_OBJECT_LOOP, f.outer, 0, as_value_exact(0, 1));
     json_t *document = document_of(e), *view = view_of(document, "loops");
     assert_non_null(column_of(view, "call_n"));
     assert_null(column_of(view, "call_n_n"));
     json_decref(document);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_advice(void **state)
 {
     static const char *const topic[] = {"gain", "vectorisation", "long", "short"};
     struct fixture f;
-    struct assay_experiment *e = filled(*state, &f);
+    struct as_experiment *e = filled(*state, &f);
     json_t *document = document_of(e), *findings = json_object_get(document, "findings");
     json_t *it = json_array_get(json_object_get(document, "what_ifs"), 0);
 
@@ -622,13 +622,13 @@ static void test_advice(void **state)
     same(it, "state", "partly");
     near(member(it, "weight"), 2);
     json_decref(document);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_code(void **state)
 {
     struct fixture f;
-    struct assay_experiment *e = filled(*state, &f);
+    struct as_experiment *e = filled(*state, &f);
     json_t *document = document_of(e), *sources = json_object_get(document, "sources");
     json_t *code = json_array_get(json_object_get(document, "code"), 0);
 
@@ -647,33 +647,33 @@ static void test_code(void **state)
     near(json_number_value(json_array_get(json_object_get(code, "source"), 1)), 0);
     near(json_number_value(json_array_get(json_object_get(code, "line"), 1)), 22);
     json_decref(document);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* ---- Hostile names ------------------------------------------------------------------------ */
 
 /* A name of 10,000 characters, and one with all that could end a string, a script or a tag. */
-static void add_hostile(struct assay_experiment *e, const struct fixture *f)
+static void add_hostile(struct as_experiment *e, const struct fixture *f)
 {
     char name[10001];
-    struct assay_row_function row = {.module_id = f->module[0], .name = name};
-    struct assay_row_run run = {
+    struct as_row_function row = {.module_id = f->module[0], .name = name};
+    struct as_row_run run = {
         .kind = "profile", .command = HOSTILE, .state = "complete", .start_ns = 1};
 
     memset(name, 'x', sizeof name - 1);
     name[sizeof name - 1] = '\0';
-    row.address = assay_known(0x1100);
-    fine(assay_experiment_set_function(e, f->solve, &row, err));
+    row.address = as_known(0x1100);
+    fine(as_experiment_set_function(e, f->solve, &row, err));
     row.name = HOSTILE;
-    row.address = assay_known(0x1200);
-    fine(assay_experiment_set_function(e, f->fib, &row, err));
-    fine(assay_experiment_set_run(e, f->run, &run, err));
+    row.address = as_known(0x1200);
+    fine(as_experiment_set_function(e, f->fib, &row, err));
+    fine(as_experiment_set_run(e, f->run, &run, err));
 }
 
 static void test_hostile(void **state)
 {
     struct fixture f;
-    struct assay_experiment *e = filled(*state, &f);
+    struct as_experiment *e = filled(*state, &f);
     struct as_str page = {0};
     struct as_out out;
 
@@ -692,28 +692,28 @@ static void test_hostile(void **state)
     assert_false(has(page.p, "%ASSAY_"));
     assert_true(has(page.p, "<title>&lt;/script&gt;&lt;b onload=&quot;x&quot;&gt;&#39;&amp;"));
     as_str_fini(&page);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_no_run(void **state)
 {
-    struct assay_experiment *e = empty(*state);
+    struct as_experiment *e = empty(*state);
     struct as_str str = {0};
     struct as_out out;
 
     as_out_init_str(&out, &str);
-    refused(assay_report_data(e, 0, NULL, &out, err), NOT_FOUND, "has no run; record");
-    refused(assay_report_write(e, 0, ASSAY_REPORT_JSON, NULL, "x", err), NOT_FOUND, "no run");
+    refused(as_report_data(e, 0, NULL, &out, err), NOT_FOUND, "has no run; record");
+    refused(as_report_write(e, 0, AS_REPORT_JSON, NULL, "x", err), NOT_FOUND, "no run");
     as_out_fini(&out);
     as_str_fini(&str);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_out_of_memory(void **state)
 {
     struct fixture f;
-    struct assay_experiment *e = filled(*state, &f);
-    struct assay_error why = {0};
+    struct as_experiment *e = filled(*state, &f);
+    struct as_error why = {0};
     int rc = -1;
 
     for (int64_t after = 0; rc < 0; after += 1 + after / 16) {
@@ -726,63 +726,62 @@ static void test_out_of_memory(void **state)
         rc = as_report_html(e, 0, NULL, &out, &why);
         rc = rc < 0 ? rc : as_out_flush(&out, &why);
         as_alloc_fail_after(-1);
-        if (rc < 0 && rc != ASSAY_ERR_NOMEM)
+        if (rc < 0 && rc != AS_ERR_NOMEM)
             fail_msg("after %d: %s", (int)after, why.text);
         as_out_fini(&out);
         as_str_fini(&str);
     }
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* ---- Levels of time lines ----------------------------------------------------------------- */
 
 /* Two threads that a report shows and one that it does not, in the time line's level and those
  * below: `levels_n` of them, a row of 256 bins and one of `2 << (3 - level)`. */
-static void add_traced(struct assay_experiment *e, int64_t run_id, int64_t levels_n)
+static void add_traced(struct as_experiment *e, int64_t run_id, int64_t levels_n)
 {
-    const struct assay_row_trace trace = {.run_id = run_id,
-                                          .traced_run_id = run_id,
-                                          .elapsed_ns = 8000,
-                                          .location_n = 3,
-                                          .bin_ns = 800,
-                                          .bin_n = 272,
-                                          .pass = "test"};
+    const struct as_row_trace trace = {.run_id = run_id,
+                                       .traced_run_id = run_id,
+                                       .elapsed_ns = 8000,
+                                       .location_n = 3,
+                                       .bin_ns = 800,
+                                       .bin_n = 272,
+                                       .pass = "test"};
     static char bins[256 * 5 + 3];
     int64_t id;
 
-    fine(assay_experiment_begin(e, err));
-    fine(assay_experiment_add_trace(e, &trace, &id, err));
+    fine(as_experiment_begin(e, err));
+    fine(as_experiment_add_trace(e, &trace, &id, err));
     for (int64_t number = 0; number < 3; number++) {
-        const struct assay_row_trace_location location = {
+        const struct as_row_trace_location location = {
             .trace_id = id, .number = number < 2 ? number : 512, .thread = number};
         int64_t thread;
 
-        fine(assay_experiment_add_trace_location(e, &location, &thread, err));
+        fine(as_experiment_add_trace_location(e, &location, &thread, err));
         for (int64_t level = 4 - levels_n; level < 4; level++)
             for (int64_t segment = 0; segment < 2; segment++) {
                 const int64_t n = segment ? 2 << (3 - level) : 256;
-                const struct assay_row_trace_level row = {.trace_location_id = thread,
-                                                          .level = level,
-                                                          .segment = segment,
-                                                          .begin_ns =
-                                                              segment * 256 * (100 << level),
-                                                          .bin_ns = 100 << level,
-                                                          .name = "computing",
-                                                          .bins = bins};
+                const struct as_row_trace_level row = {.trace_location_id = thread,
+                                                       .level = level,
+                                                       .segment = segment,
+                                                       .begin_ns = segment * 256 * (100 << level),
+                                                       .bin_ns = 100 << level,
+                                                       .name = "computing",
+                                                       .bins = bins};
                 size_t at = 0;
 
                 for (int64_t i = 0; i < n; i++)
                     at += (size_t)snprintf(bins + at, sizeof bins - at, "%c%03d", i ? ',' : '[',
                                            (int)(100 + level));
                 snprintf(bins + at, sizeof bins - at, "]");
-                fine(assay_experiment_add_trace_level(e, &row, err));
+                fine(as_experiment_add_trace_level(e, &row, err));
             }
     }
-    fine(assay_experiment_commit(e, err));
+    fine(as_experiment_commit(e, err));
 }
 
 /* The key `levels` of a document with so much room for them. */
-static json_t *levels_with(struct assay_experiment *e, size_t most_b, json_t **document)
+static json_t *levels_with(struct as_experiment *e, size_t most_b, json_t **document)
 {
     *document = document_with(e, 0, most_b);
     return json_object_get(json_object_get(*document, "parallel"), "levels");
@@ -794,7 +793,7 @@ static void test_levels(void **state)
     const size_t level_b[] = {2 * (4 * (256 + 16) + 2), 2 * (4 * (256 + 8) + 2),
                               2 * (4 * (256 + 4) + 2)};
     struct cxx c;
-    struct assay_experiment *e = empty(*state);
+    struct as_experiment *e = empty(*state);
     json_t *document, *levels, *row;
 
     fine(cxx_fill(e, &c, err));
@@ -823,13 +822,13 @@ static void test_levels(void **state)
     levels = levels_with(e, level_b[0], &document); /* it just fits */
     near(member(levels, "bin_s"), 1e-7);
     json_decref(document);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_no_levels(void **state)
 {
     struct cxx c;
-    struct assay_experiment *e = empty(*state);
+    struct as_experiment *e = empty(*state);
     json_t *document, *levels;
 
     fine(cxx_fill(e, &c, err));
@@ -837,37 +836,37 @@ static void test_no_levels(void **state)
     levels = levels_with(e, 0, &document);
     assert_true(json_is_null(levels)); /* a macro that asks twice */
     json_decref(document);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* ---- Over time ----------------------------------------------------------------------------- */
 
 /* So many bins, a row of them, of a thousandth more than the level. */
-static void add_thread_level(struct assay_experiment *e, int64_t thread, int64_t level,
+static void add_thread_level(struct as_experiment *e, int64_t thread, int64_t level,
                              int64_t segment, int n)
 {
     static char bins[256 * 2 + 2];
-    const struct assay_row_thread_level row = {.thread_id = thread,
-                                               .level = level,
-                                               .segment = segment,
-                                               .begin_ns = segment * 256 * (1000 << level),
-                                               .bin_ns = 1000 << level,
-                                               .name = "running",
-                                               .bins = bins};
+    const struct as_row_thread_level row = {.thread_id = thread,
+                                            .level = level,
+                                            .segment = segment,
+                                            .begin_ns = segment * 256 * (1000 << level),
+                                            .bin_ns = 1000 << level,
+                                            .name = "running",
+                                            .bins = bins};
 
     for (int i = 0; i < n; i++)
         snprintf(bins + 2 * (size_t)i, 3, "%c%d", i ? ',' : '[', (int)level + 1);
     strcat(bins, "]");
-    fine(assay_experiment_add_thread_level(e, &row, err));
+    fine(as_experiment_add_thread_level(e, &row, err));
 }
 
 /* The time line is the finest level that is one row long; what is finer is beside it. */
 static void test_over_time(void **state)
 {
     struct cxx c;
-    struct assay_experiment *e = empty(*state);
-    struct assay_row_process process = {.pid = 90, .rank = assay_known(3)};
-    struct assay_row_thread thread = {.tid = 90};
+    struct as_experiment *e = empty(*state);
+    struct as_row_process process = {.pid = 90, .rank = as_known(3)};
+    struct as_row_thread thread = {.tid = 90};
     int64_t id;
     json_t *document, *over, *line, *threads, *row;
 
@@ -876,7 +875,7 @@ static void test_over_time(void **state)
     over = json_object_get(document, "over_time");
     assert_true(json_is_null(over));
     json_decref(document);
-    fine(assay_experiment_begin(e, err));
+    fine(as_experiment_begin(e, err));
     for (int i = 1; i < 3; i++) {
         add_thread_level(e, c.thread[i], 0, 0, 256);
         add_thread_level(e, c.thread[i], 0, 1, 100 * i);
@@ -884,10 +883,10 @@ static void test_over_time(void **state)
         add_thread_level(e, c.thread[i], 2, 0, 64 + 25 * i);
     }
     process.run_id = c.run;
-    fine(assay_experiment_add_process(e, &process, &thread.process_id, err));
-    fine(assay_experiment_add_thread(e, &thread, &id, err));
+    fine(as_experiment_add_process(e, &process, &thread.process_id, err));
+    fine(as_experiment_add_thread(e, &thread, &id, err));
     add_thread_level(e, id, 1, 0, 10);
-    fine(assay_experiment_commit(e, err));
+    fine(as_experiment_commit(e, err));
     document = document_of(e);
     over = json_object_get(document, "over_time");
     line = json_object_get(over, "line");
@@ -914,7 +913,7 @@ static void test_over_time(void **state)
     near(member(row, "number"), (double)c.thread[2]);
     near(member(row, "segment"), 1);
     json_decref(document);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 int main(void)

@@ -14,17 +14,17 @@
     "simulation::PairForce<double, simulation::Potential::LennardJones, 3>::compute(std::vector<"  \
     "simulation::Atom, std::allocator<simulation::Atom> > const&, unsigned long)"
 
-static struct assay_experiment *filled(const struct place *place)
+static struct as_experiment *filled(const struct place *place)
 {
-    struct assay_experiment *e;
+    struct as_experiment *e;
     struct cxx c;
 
-    fine(assay_experiment_create(place->exp, 0, &e, err));
+    fine(as_experiment_create(place->exp, 0, &e, err));
     fine(cxx_fill(e, &c, err));
     return e;
 }
 
-static struct as_str export(struct assay_experiment *e, struct assay_export_options options,
+static struct as_str export(struct as_experiment *e, struct as_export_options options,
                             uint64_t want_n)
 {
     struct as_str str = {0};
@@ -32,14 +32,14 @@ static struct as_str export(struct assay_experiment *e, struct assay_export_opti
     uint64_t n = 99;
 
     as_out_init_str(&out, &str);
-    fine(assay_report_export(e, 0, &options, &out, &n, err));
+    fine(as_report_export(e, 0, &options, &out, &n, err));
     fine(as_out_flush(&out, err));
     as_out_fini(&out);
     assert_int_equal(n, want_n);
     return str;
 }
 
-static void expect(struct assay_experiment *e, struct assay_export_options options, uint64_t n,
+static void expect(struct as_experiment *e, struct as_export_options options, uint64_t n,
                    const char *want)
 {
     struct as_str got = export(e, options, n);
@@ -51,43 +51,43 @@ static void expect(struct assay_experiment *e, struct assay_export_options optio
 /* Inlined functions are frames, calls from two lines are one, ';' and escapes are gone. */
 static void test_folded(void **state)
 {
-    struct assay_experiment *e = filled(*state);
+    struct as_experiment *e = filled(*state);
 
-    expect(e, (struct assay_export_options){.format = ASSAY_EXPORT_FOLDED}, 4,
+    expect(e, (struct as_export_options){.format = AS_EXPORT_FOLDED}, 4,
            "main;run_step;" FORCE_NAME " 500\n"
            "main;run_step;" FORCE_NAME ";distance(a, b) [2J;norm 1000\n"
            "main;[libblob.so] 200\n"
            "main;GOMP_barrier 600\n");
-    expect(e, (struct assay_export_options){.format = ASSAY_EXPORT_FOLDED, .blocked = true}, 1,
+    expect(e, (struct as_export_options){.format = AS_EXPORT_FOLDED, .blocked = true}, 1,
            "main;GOMP_barrier 200000000\n");
     expect(e,
-           (struct assay_export_options){
-               .format = ASSAY_EXPORT_FOLDED, .by = ASSAY_EXPORT_BY_PROCESS, .blocked = true},
+           (struct as_export_options){
+               .format = AS_EXPORT_FOLDED, .by = AS_EXPORT_BY_PROCESS, .blocked = true},
            1, "simulate (pid 77);main;GOMP_barrier 200000000\n");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_speedscope(void **state)
 {
-    struct assay_experiment *e = filled(*state);
+    struct as_experiment *e = filled(*state);
 
-    expect(e, (struct assay_export_options){.format = ASSAY_EXPORT_SPEEDSCOPE, .blocked = true}, 1,
+    expect(e, (struct as_export_options){.format = AS_EXPORT_SPEEDSCOPE, .blocked = true}, 1,
            "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"name\":"
            "\"./simulate --name 'a very long name' --steps 1000 --input "
-           "/data/somewhere/deep/in/the/tree/input.file\",\"exporter\":\"assay@" ASSAY_VERSION "\","
+           "/data/somewhere/deep/in/the/tree/input.file\",\"exporter\":\"assay@" AS_VERSION "\","
            "\"activeProfileIndex\":0,\"shared\":{\"frames\":[{\"name\":\"main\",\"file\":"
            "\"/data/simulation/pair_force.cpp\"},{\"name\":\"GOMP_barrier\"}]},\"profiles\":["
            "{\"type\":\"sampled\",\"name\":\"simulate (pid 77, tid 80, OpenMP 3)\",\"unit\":"
            "\"nanoseconds\",\"startValue\":0,\"samples\":[[0,1]],\"weights\":[200000000],"
            "\"endValue\":200000000}]}\n");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* The same samples give the same bytes; readers know gzip by its first two. */
 static void test_pprof(void **state)
 {
-    const struct assay_export_options options = {.format = ASSAY_EXPORT_PPROF};
-    struct assay_experiment *e = filled(*state);
+    const struct as_export_options options = {.format = AS_EXPORT_PPROF};
+    struct as_experiment *e = filled(*state);
     struct as_str first = export(e, options, 19), second = export(e, options, 19);
 
     assert_int_equal(first.n, second.n);
@@ -95,58 +95,57 @@ static void test_pprof(void **state)
     assert_memory_equal(first.p, "\x1f\x8b", 2);
     as_str_fini(&first);
     as_str_fini(&second);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* A run without samples gives a document that is empty and whole. */
 static void test_empty(void **state)
 {
     struct place *place = *state;
-    const struct assay_row_run run = {.kind = "profile", .command = "x", .state = "recording"};
-    const struct assay_export_options folded = {.format = ASSAY_EXPORT_FOLDED};
-    struct assay_experiment *e;
+    const struct as_row_run run = {.kind = "profile", .command = "x", .state = "recording"};
+    const struct as_export_options folded = {.format = AS_EXPORT_FOLDED};
+    struct as_experiment *e;
     struct as_str str = {0};
     struct as_out out;
 
-    fine(assay_experiment_create(place->exp, 0, &e, err));
+    fine(as_experiment_create(place->exp, 0, &e, err));
     as_out_init_str(&out, &str);
-    refused(assay_report_export(e, 0, &folded, &out, NULL, err), NOT_FOUND, "has no run; record");
-    fine(assay_experiment_add_run(e, &run, NULL, err));
-    refused(assay_report_export(e, 2, &folded, &out, NULL, err), NOT_FOUND, "has no run 2");
+    refused(as_report_export(e, 0, &folded, &out, NULL, err), NOT_FOUND, "has no run; record");
+    fine(as_experiment_add_run(e, &run, NULL, err));
+    refused(as_report_export(e, 2, &folded, &out, NULL, err), NOT_FOUND, "has no run 2");
     as_out_fini(&out);
     expect(e, folded, 0, "");
-    expect(e, (struct assay_export_options){.format = ASSAY_EXPORT_SPEEDSCOPE}, 0,
+    expect(e, (struct as_export_options){.format = AS_EXPORT_SPEEDSCOPE}, 0,
            "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"name\":\"x\","
-           "\"exporter\":\"assay@" ASSAY_VERSION
-           "\",\"shared\":{\"frames\":[]},\"profiles\":[]}\n");
-    str = export(e, (struct assay_export_options){.format = ASSAY_EXPORT_PPROF}, 0);
+           "\"exporter\":\"assay@" AS_VERSION "\",\"shared\":{\"frames\":[]},\"profiles\":[]}\n");
+    str = export(e, (struct as_export_options){.format = AS_EXPORT_PPROF}, 0);
     as_str_fini(&str);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* Call paths and inlined functions in a circle are said, in every format. */
 static void expect_circle(const struct place *place, const char *change, const char *sentence)
 {
-    struct assay_experiment *e = filled(place);
+    struct as_experiment *e = filled(place);
     char command[600];
 
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
     snprintf(command, sizeof command, "sqlite3 '%s' '%s'", place->db, change);
     if (system("command -v sqlite3 >/dev/null") != 0)
         skip();
     assert_int_equal(system(command), 0);
-    fine(assay_experiment_read(place->exp, &e, err));
-    for (int format = ASSAY_EXPORT_FOLDED; format <= ASSAY_EXPORT_PPROF; format++) {
-        const struct assay_export_options options = {.format = (enum assay_export_format)format};
+    fine(as_experiment_read(place->exp, &e, err));
+    for (int format = AS_EXPORT_FOLDED; format <= AS_EXPORT_PPROF; format++) {
+        const struct as_export_options options = {.format = (enum as_export_format)format};
         struct as_str str = {0};
         struct as_out out;
 
         as_out_init_str(&out, &str);
-        refused(assay_report_export(e, 0, &options, &out, NULL, err), CORRUPT, sentence);
+        refused(as_report_export(e, 0, &options, &out, NULL, err), CORRUPT, sentence);
         as_out_fini(&out);
         as_str_fini(&str);
     }
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_circle_of_paths(void **state)
@@ -164,32 +163,32 @@ static void test_circle_of_inlining(void **state)
 /* Wherever memory ends there is a sentence, and nothing is lost or freed twice. */
 static void test_memory(void **state)
 {
-    struct assay_experiment *e = filled(*state);
+    struct as_experiment *e = filled(*state);
 
-    for (int format = ASSAY_EXPORT_FOLDED; format <= ASSAY_EXPORT_PPROF; format++) {
-        const struct assay_export_options options = {.format = (enum assay_export_format)format};
+    for (int format = AS_EXPORT_FOLDED; format <= AS_EXPORT_PPROF; format++) {
+        const struct as_export_options options = {.format = (enum as_export_format)format};
         int64_t failing = 0;
-        int rc = ASSAY_ERR_NOMEM;
+        int rc = AS_ERR_NOMEM;
 
         for (; rc < 0; failing++) {
-            struct assay_error err = {0};
+            struct as_error err = {0};
             struct as_str str = {0};
             struct as_out out;
 
             as_out_init_str(&out, &str);
             as_alloc_fail_after(failing);
-            rc = assay_report_export(e, 0, &options, &out, NULL, &err);
+            rc = as_report_export(e, 0, &options, &out, NULL, &err);
             if (rc == 0)
                 rc = as_out_flush(&out, &err);
             as_alloc_fail_after(-1);
             if (rc < 0)
-                assert_int_equal(err.code, ASSAY_ERR_NOMEM);
+                assert_int_equal(err.code, AS_ERR_NOMEM);
             as_out_fini(&out);
             as_str_fini(&str);
         }
         assert_true(failing > 20);
     }
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 int main(void)

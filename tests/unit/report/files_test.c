@@ -92,16 +92,16 @@ static void test_packed(void **state)
 
 static size_t workbook(struct place *place, char *path, size_t path_b, unsigned char **bytes)
 {
-    struct assay_experiment *e;
+    struct as_experiment *e;
     struct fixture f;
     struct stat st;
     FILE *file;
 
     snprintf(path, path_b, "%s/book.xlsx", place->dir);
-    fine(assay_experiment_create(place->exp, 0, &e, err));
+    fine(as_experiment_create(place->exp, 0, &e, err));
     fine(fixture_fill(e, &f, err));
-    fine(assay_report_write(e, 0, ASSAY_REPORT_XLSX, NULL, path, err));
-    fine(assay_experiment_close(&e, err));
+    fine(as_report_write(e, 0, AS_REPORT_XLSX, NULL, path, err));
+    fine(as_experiment_close(&e, err));
     file = fopen(path, "rb");
     assert_non_null(file);
     assert_int_equal(fstat(fileno(file), &st), 0);

@@ -8,10 +8,10 @@
 
 #include "report/parallel.h"
 
-static struct assay_experiment *filled(struct place *place, struct fixture *f)
+static struct as_experiment *filled(struct place *place, struct fixture *f)
 {
-    struct assay_experiment *experiment;
-    fine(assay_experiment_create(place->exp, 0, &experiment, err));
+    struct as_experiment *experiment;
+    fine(as_experiment_create(place->exp, 0, &experiment, err));
     fine(fixture_fill(experiment, f, err));
     return experiment;
 }
@@ -20,7 +20,7 @@ static void test_rows(void **state)
 {
     struct fixture f;
     struct as_parallel parallel;
-    struct assay_experiment *experiment = filled(*state, &f);
+    struct as_experiment *experiment = filled(*state, &f);
     fine(as_parallel_read(experiment, f.run, &parallel, err));
     assert_true(parallel.elapsed_s == 2 && parallel.record_ns == 20);
     assert_int_equal(parallel.events_n, 8);
@@ -40,7 +40,7 @@ static void test_rows(void **state)
     as_parallel_release(&parallel);
     refused(as_parallel_read(experiment, f.run + 7, &parallel, err), NOT_FOUND, "has no trace");
     as_parallel_release(&parallel);
-    fine(assay_experiment_close(&experiment, err));
+    fine(as_experiment_close(&experiment, err));
 }
 
 /* Times of calls from two places of one routine add up, and calls without a known transfer have
@@ -49,8 +49,8 @@ static void test_sums_of_sites(void **state)
 {
     struct fixture f;
     struct as_parallel parallel;
-    struct assay_experiment *experiment = filled(*state, &f);
-    fine(assay_experiment_close(&experiment, err));
+    struct as_experiment *experiment = filled(*state, &f);
+    fine(as_experiment_close(&experiment, err));
     behind(*state,
            "INSERT INTO trace_site (trace_id, number, routine, kind)"
            " VALUES (1, 1, 'MPI_Wait', 'mpi-completion'), (1, 2, 'write', 'io');"
@@ -58,7 +58,7 @@ static void test_sums_of_sites(void **state)
            " 7 FROM trace_location WHERE number = 0;"
            "INSERT INTO trace_call SELECT trace_location_id, 3, 3, 0, 800000000, 9, 0, NULL,"
            " 5, 7 FROM trace_location WHERE number = 0;");
-    fine(assay_experiment_open(((struct place *)*state)->exp, &experiment, err));
+    fine(as_experiment_open(((struct place *)*state)->exp, &experiment, err));
     fine(as_parallel_read(experiment, f.run, &parallel, err));
     assert_int_equal(parallel.routine.n, 2);
     assert_string_equal(parallel.routine.at[0].routine, "write"); /* most time first */
@@ -69,7 +69,7 @@ static void test_sums_of_sites(void **state)
     assert_int_equal(parallel.routine.at[1].received_b, 23);
     assert_true(parallel.routine.at[1].time_s == 0.75 && parallel.routine.at[1].longest_s == 0.3);
     as_parallel_release(&parallel);
-    fine(assay_experiment_close(&experiment, err));
+    fine(as_experiment_close(&experiment, err));
 }
 
 static void test_text(void **state)
@@ -78,7 +78,7 @@ static void test_text(void **state)
     struct as_str text = {0};
     struct as_out out;
     struct as_page page = {.out = &out, .width = 80};
-    struct assay_experiment *experiment = filled(*state, &f);
+    struct as_experiment *experiment = filled(*state, &f);
     as_out_init_str(&out, &text);
     fine(as_parallel_text(experiment, f.run, &page, err));
     fine(as_out_flush(&out, err));
@@ -92,10 +92,10 @@ static void test_text(void **state)
         if (!strstr(as_str_z(&text), lines[i]))
             fail_msg("no line '%s'", lines[i]);
     as_str_fini(&text);
-    fine(assay_experiment_close(&experiment, err));
+    fine(as_experiment_close(&experiment, err));
 }
 
-static json_t *parsed(struct assay_experiment *experiment, int64_t run_id)
+static json_t *parsed(struct as_experiment *experiment, int64_t run_id)
 {
     struct as_str text = {0};
     struct as_out out;
@@ -121,7 +121,7 @@ static double number_in(json_t *root, const char *list, size_t at, const char *k
 static void test_json(void **state)
 {
     struct fixture f;
-    struct assay_experiment *experiment = filled(*state, &f);
+    struct as_experiment *experiment = filled(*state, &f);
     json_t *root = parsed(experiment, f.run);
     assert_true(json_number_value(json_object_get(root, "elapsed_s")) == 2);
     assert_true(json_is_null(json_object_get(root, "parallel_efficiency")));
@@ -137,7 +137,7 @@ static void test_json(void **state)
     assert_true(number_in(root, "phases", 0, "mpi_parallel_efficiency") == 0.5);
     assert_true(number_in(root, "phases", 0, "busiest") == 0);
     json_decref(root);
-    fine(assay_experiment_close(&experiment, err));
+    fine(as_experiment_close(&experiment, err));
 }
 
 int main(void)

@@ -11,31 +11,30 @@
 #include "cxx.h"
 #include "report/report.h"
 
-static struct assay_experiment *filled(const struct place *place, bool cxx)
+static struct as_experiment *filled(const struct place *place, bool cxx)
 {
-    struct assay_experiment *e;
+    struct as_experiment *e;
     struct fixture f;
     struct cxx c;
 
     if (chdir(place->dir) != 0)
         fail();
-    fine(assay_experiment_create("a.assay", ASSAY_EXPERIMENT_FORCE, &e, err));
+    fine(as_experiment_create("a.assay", AS_EXPERIMENT_FORCE, &e, err));
     if (cxx)
         fine(cxx_fill(e, &c, err));
     else
         fine(fixture_fill(e, &f, err));
-    fine(assay_advise_run(e, 1, err));
+    fine(as_advise_run(e, 1, err));
     return e;
 }
 
-static struct as_str page(struct assay_experiment *e,
-                          const struct assay_report_text_options *options)
+static struct as_str page(struct as_experiment *e, const struct as_report_text_options *options)
 {
     struct as_str str = {0};
     struct as_out out;
 
     as_out_init_str(&out, &str);
-    fine(assay_report_profile(e, 0, options, &out, err));
+    fine(as_report_profile(e, 0, options, &out, err));
     fine(as_out_flush(&out, err));
     as_out_fini(&out);
     return str;
@@ -89,7 +88,7 @@ static void test_golden(void **state)
     static const struct {
         const char *name;
         bool cxx;
-        struct assay_report_text_options options;
+        struct as_report_text_options options;
     } at[] = {
         {"mpi-80.txt", false, {.width = 80, .utf8 = true}},
         {"mpi-120.txt", false, {.width = 120, .utf8 = true}},
@@ -103,12 +102,12 @@ static void test_golden(void **state)
     };
 
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
-        struct assay_experiment *e = filled(*state, at[i].cxx);
+        struct as_experiment *e = filled(*state, at[i].cxx);
         struct as_str got = page(e, &at[i].options);
 
         expect_golden(at[i].name, &got);
         as_str_fini(&got);
-        fine(assay_experiment_close(&e, err));
+        fine(as_experiment_close(&e, err));
     }
 }
 
@@ -151,12 +150,11 @@ static void test_short_names(void **state)
 static void test_every_width(void **state)
 {
     for (int cxx = 0; cxx < 2; cxx++) {
-        struct assay_experiment *e = filled(*state, cxx);
+        struct as_experiment *e = filled(*state, cxx);
 
         for (unsigned width = 72; width < 260; width++) {
             for (int utf8 = 0; utf8 < 2; utf8++) {
-                const struct assay_report_text_options options = {.width = width,
-                                                                  .utf8 = utf8 != 0};
+                const struct as_report_text_options options = {.width = width, .utf8 = utf8 != 0};
                 struct as_str got = page(e, &options);
                 bool ascii = true;
 
@@ -170,39 +168,39 @@ static void test_every_width(void **state)
                 as_str_fini(&got);
             }
         }
-        fine(assay_experiment_close(&e, err));
+        fine(as_experiment_close(&e, err));
     }
 }
 
 static void test_runs(void **state)
 {
-    struct assay_experiment *e = filled(*state, false);
-    const struct assay_report_text_options options = {.width = 80};
+    struct as_experiment *e = filled(*state, false);
+    const struct as_report_text_options options = {.width = 80};
     struct as_str str = {0};
     struct as_out out;
     struct cxx c;
 
     as_out_init_str(&out, &str);
-    refused(assay_report_profile(e, 2, &options, &out, err), NOT_FOUND,
+    refused(as_report_profile(e, 2, &options, &out, err), NOT_FOUND,
             "a.assay: has no run 2; its last is 1");
-    refused(assay_report_profile_json(e, 2, 0, &out, err), NOT_FOUND, "has no run 2");
+    refused(as_report_profile_json(e, 2, 0, &out, err), NOT_FOUND, "has no run 2");
     fine(cxx_fill(e, &c, err));
-    fine(assay_report_profile(e, 0, &options, &out, err));
+    fine(as_report_profile(e, 0, &options, &out, err));
     fine(as_out_flush(&out, err));
     assert_true(has(as_str_z(&str), "  Run       2 of 2 (before), interrupted"));
     as_str_clear(&str);
-    fine(assay_report_profile(e, 1, &options, &out, err));
+    fine(as_report_profile(e, 1, &options, &out, err));
     fine(as_out_flush(&out, err));
     assert_true(has(as_str_z(&str), "  Run       1 of 2, complete"));
     as_out_fini(&out);
     as_str_fini(&str);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* Checks the summary of a run before and after its attribution. */
-static void expect_said(struct assay_experiment *e, const char *want)
+static void expect_said(struct as_experiment *e, const char *want)
 {
-    const struct assay_report_text_options options = {.width = 200};
+    const struct as_report_text_options options = {.width = 200};
     struct as_str got = page(e, &options);
 
     if (!has(as_str_z(&got), want))
@@ -213,47 +211,47 @@ static void expect_said(struct assay_experiment *e, const char *want)
 static void test_unfinished(void **state)
 {
     struct place *place = *state;
-    struct assay_row_run run = {.kind = "profile", .command = "x", .state = "recording"};
-    struct assay_experiment *e;
+    struct as_row_run run = {.kind = "profile", .command = "x", .state = "recording"};
+    struct as_experiment *e;
     int64_t id;
 
-    fine(assay_experiment_create(place->exp, 0, &e, err));
-    fine(assay_experiment_add_run(e, &run, &id, err));
+    fine(as_experiment_create(place->exp, 0, &e, err));
+    fine(as_experiment_add_run(e, &run, &id, err));
     expect_said(e, "recording: this run is being recorded");
     run.state = "interrupted";
-    fine(assay_experiment_set_run(e, id, &run, err));
+    fine(as_experiment_set_run(e, id, &run, err));
     expect_said(e, "not_attributed: the samples of this run are not attributed");
     expect_said(e, "    assay attribute /");
-    const struct assay_row_process process = {.run_id = id, .pid = 7};
-    fine(assay_experiment_add_process(e, &process, NULL, err));
-    fine(assay_experiment_summarise(e, id, err));
-    fine(assay_advise_run(e, id, err));
+    const struct as_row_process process = {.run_id = id, .pid = 7};
+    fine(as_experiment_add_process(e, &process, NULL, err));
+    fine(as_experiment_summarise(e, id, err));
+    fine(as_advise_run(e, id, err));
     expect_said(e, "no_samples: no sample was taken");
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 /* A run of which nothing is known but that it was: every part copes. */
 static void test_empty(void **state)
 {
     struct place *place = *state;
-    const struct assay_row_run run = {.kind = "profile", .command = "x", .state = "recording"};
-    const struct assay_report_text_options options = {.width = 80};
-    struct assay_experiment *e;
+    const struct as_row_run run = {.kind = "profile", .command = "x", .state = "recording"};
+    const struct as_report_text_options options = {.width = 80};
+    struct as_experiment *e;
     struct as_str str = {0};
     struct as_out out;
 
     as_out_init_str(&out, &str);
-    fine(assay_experiment_create(place->exp, 0, &e, err));
-    refused(assay_report_profile(e, 0, &options, &out, err), NOT_FOUND, "has no run; record");
-    fine(assay_experiment_add_run(e, &run, NULL, err));
-    fine(assay_report_profile(e, 0, &options, &out, err));
-    fine(assay_report_profile_json(e, 0, 0, &out, err));
+    fine(as_experiment_create(place->exp, 0, &e, err));
+    refused(as_report_profile(e, 0, &options, &out, err), NOT_FOUND, "has no run; record");
+    fine(as_experiment_add_run(e, &run, NULL, err));
+    fine(as_report_profile(e, 0, &options, &out, err));
+    fine(as_report_profile_json(e, 0, 0, &out, err));
     fine(as_out_flush(&out, err));
     assert_true(has(as_str_z(&str), "\"is_attributed\": false"));
     assert_true(has(as_str_z(&str), "\"wall_s\": null"));
     as_out_fini(&out);
     as_str_fini(&str);
-    fine(assay_experiment_close(&e, err));
+    fine(as_experiment_close(&e, err));
 }
 
 static void test_locale(void **state)
@@ -262,15 +260,15 @@ static void test_locale(void **state)
     setenv("LANG", "en_US.UTF-8", 1);
     unsetenv("LC_ALL");
     unsetenv("LC_CTYPE");
-    assert_true(assay_report_locale_is_utf8());
+    assert_true(as_report_locale_is_utf8());
     setenv("LC_CTYPE", "C", 1);
-    assert_false(assay_report_locale_is_utf8());
+    assert_false(as_report_locale_is_utf8());
     setenv("LC_ALL", "C.utf8", 1);
-    assert_true(assay_report_locale_is_utf8());
+    assert_true(as_report_locale_is_utf8());
     setenv("LC_ALL", "", 1);
     unsetenv("LC_CTYPE");
     unsetenv("LANG");
-    assert_false(assay_report_locale_is_utf8());
+    assert_false(as_report_locale_is_utf8());
 }
 
 int main(void)

@@ -52,19 +52,19 @@ static void test_names(void **state)
     as_ceilings_add(&it, "bandwidth.read.L1.core", -1);
     assert_memory_equal(it.scope, before.scope, 3 * sizeof *it.scope);
     as_ceilings_add(&it, "bandwidth.read.L1.core", 1); /* the highest counts */
-    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_L1, 0, 1), 200 * GB);
+    NEAR(as_ceilings_bandwidth(&it, AS_ROOF_L1, 0, 1), 200 * GB);
 }
 
 static void test_mixes(void **state)
 {
     const struct as_ceilings it = four_cores();
     (void)state;
-    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_MEMORY, 0, 1), 20 * GB);
-    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_MEMORY, 1. / 3, 1), 30 * GB);
-    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_MEMORY, 0.5, 1), 30 * GB); /* copy: not measured */
-    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_MEMORY, 1, 1), 15 * GB);
-    NEAR(as_ceilings_fastest(&it, ASSAY_ROOF_MEMORY, 1), 30 * GB);
-    assert_true(as_ceilings_bandwidth(&it, ASSAY_ROOF_L2, 0, 1) == 0);
+    NEAR(as_ceilings_bandwidth(&it, AS_ROOF_MEMORY, 0, 1), 20 * GB);
+    NEAR(as_ceilings_bandwidth(&it, AS_ROOF_MEMORY, 1. / 3, 1), 30 * GB);
+    NEAR(as_ceilings_bandwidth(&it, AS_ROOF_MEMORY, 0.5, 1), 30 * GB); /* copy: not measured */
+    NEAR(as_ceilings_bandwidth(&it, AS_ROOF_MEMORY, 1, 1), 15 * GB);
+    NEAR(as_ceilings_fastest(&it, AS_ROOF_MEMORY, 1), 30 * GB);
+    assert_true(as_ceilings_bandwidth(&it, AS_ROOF_L2, 0, 1) == 0);
 }
 
 static void test_numbers_of_cores(void **state)
@@ -72,19 +72,19 @@ static void test_numbers_of_cores(void **state)
     struct as_ceilings it = four_cores();
     const double triad = 1. / 3;
     (void)state;
-    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_MEMORY, triad, 2), 50 * GB);
-    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_MEMORY, triad, 1.5), 45 * GB); /* 1.5 x one core */
-    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_MEMORY, triad, 3), 60 * GB);   /* as all */
-    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_MEMORY, triad, 4), 60 * GB);
-    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_L1, triad, 4), 1200 * GB);
+    NEAR(as_ceilings_bandwidth(&it, AS_ROOF_MEMORY, triad, 2), 50 * GB);
+    NEAR(as_ceilings_bandwidth(&it, AS_ROOF_MEMORY, triad, 1.5), 45 * GB); /* 1.5 x one core */
+    NEAR(as_ceilings_bandwidth(&it, AS_ROOF_MEMORY, triad, 3), 60 * GB);   /* as all */
+    NEAR(as_ceilings_bandwidth(&it, AS_ROOF_MEMORY, triad, 4), 60 * GB);
+    NEAR(as_ceilings_bandwidth(&it, AS_ROOF_L1, triad, 4), 1200 * GB);
     /* A busy machine: more cores reach what one does. */
     as_ceilings_add(&it, "bandwidth.write.memory.all", 10 * GB);
-    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_MEMORY, 1, 4), 15 * GB);
-    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_MEMORY, 1, 3), 15 * GB);
-    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_MEMORY, 1, 1), 15 * GB);
+    NEAR(as_ceilings_bandwidth(&it, AS_ROOF_MEMORY, 1, 4), 15 * GB);
+    NEAR(as_ceilings_bandwidth(&it, AS_ROOF_MEMORY, 1, 3), 15 * GB);
+    NEAR(as_ceilings_bandwidth(&it, AS_ROOF_MEMORY, 1, 1), 15 * GB);
     /* A node stands for a core of which nothing is known. */
     as_ceilings_add(&it, "bandwidth.triad.L3.numa0", 70 * GB);
-    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_L3, triad, 1), 70 * GB);
+    NEAR(as_ceilings_bandwidth(&it, AS_ROOF_L3, triad, 1), 70 * GB);
 }
 
 static void test_types(void **state)
@@ -101,21 +101,21 @@ static void test_types(void **state)
 /* ---- Points -------------------------------------------------------------------------------- */
 
 /* Bytes as of triad; `gflop_s` with so many flops a byte. */
-static struct assay_roof_point point_of(double intensity, double gflop_s)
+static struct as_roof_point point_of(double intensity, double gflop_s)
 {
-    struct assay_roof_point it = {.kind = ASSAY_OBJECT_LOOP,
-                                  .core_n = 1,
-                                  .flops = intensity * 24 * GB,
-                                  .load_b = 16 * GB,
-                                  .store_b = 8 * GB,
-                                  .intensity = intensity,
-                                  .flop_s = gflop_s * GB,
-                                  .flop_s_high = INFINITY,
-                                  .byte_s = gflop_s * GB / intensity,
-                                  .vector = ASSAY_ROOF_FULL};
-    for (unsigned level = 0; level < ASSAY_ROOF_LEVELS; level++)
+    struct as_roof_point it = {.kind = AS_OBJECT_LOOP,
+                               .core_n = 1,
+                               .flops = intensity * 24 * GB,
+                               .load_b = 16 * GB,
+                               .store_b = 8 * GB,
+                               .intensity = intensity,
+                               .flop_s = gflop_s * GB,
+                               .flop_s_high = INFINITY,
+                               .byte_s = gflop_s * GB / intensity,
+                               .vector = AS_ROOF_FULL};
+    for (unsigned level = 0; level < AS_ROOF_LEVELS; level++)
         it.level_b[level] = (double)NAN;
-    it.level_b[ASSAY_ROOF_L1] = 24 * GB;
+    it.level_b[AS_ROOF_L1] = 24 * GB;
     return it;
 }
 
@@ -123,17 +123,17 @@ static struct assay_roof_point point_of(double intensity, double gflop_s)
 static void test_pages(void **state)
 {
     struct as_ceilings it = four_cores();
-    struct assay_roof_point point = point_of(1. / 12, 1.5);
-    struct assay_roof roof[ASSAY_ROOFS_MAX];
+    struct as_roof_point point = point_of(1. / 12, 1.5);
+    struct as_roof roof[AS_ROOFS_MAX];
     (void)state;
     as_ceilings_add(&it, "bandwidth.triad-small.memory.core", 20 * GB);
     as_ceilings_add(&it, "bandwidth.read-small.memory.core", 16 * GB);
-    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_MEMORY, 1. / 3, 1), 30 * GB); /* not known: huge */
+    NEAR(as_ceilings_bandwidth(&it, AS_ROOF_MEMORY, 1. / 3, 1), 30 * GB); /* not known: huge */
     it.has_pages = true;
-    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_MEMORY, 1. / 3, 1), 20 * GB);
-    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_MEMORY, 0, 1), 16 * GB);
-    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_MEMORY, 1, 1), 10 * GB); /* write: as triad */
-    NEAR(as_ceilings_huge_x(&it, ASSAY_ROOF_MEMORY, 1. / 3, 1), 1.5);
+    NEAR(as_ceilings_bandwidth(&it, AS_ROOF_MEMORY, 1. / 3, 1), 20 * GB);
+    NEAR(as_ceilings_bandwidth(&it, AS_ROOF_MEMORY, 0, 1), 16 * GB);
+    NEAR(as_ceilings_bandwidth(&it, AS_ROOF_MEMORY, 1, 1), 10 * GB); /* write: as triad */
+    NEAR(as_ceilings_huge_x(&it, AS_ROOF_MEMORY, 1. / 3, 1), 1.5);
     as_ceilings_judge(&it, &point); /* 20 / 12 */
     assert_string_equal(point.roof.name, "memory");
     NEAR(point.roof_share, 0.9);
@@ -145,18 +145,18 @@ static void test_pages(void **state)
     NEAR(roof[2].value, 30 * GB);
     /* Half of the bytes on each: 1 / (0.5 / 30 + 0.5 / 20). */
     it.huge_share = 0.5;
-    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_MEMORY, 1. / 3, 1), 24 * GB);
+    NEAR(as_ceilings_bandwidth(&it, AS_ROOF_MEMORY, 1. / 3, 1), 24 * GB);
     it.huge_share = 1;
-    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_MEMORY, 1. / 3, 1), 30 * GB);
-    assert_true(as_ceilings_huge_x(&it, ASSAY_ROOF_MEMORY, 1. / 3, 1) == 1);
+    NEAR(as_ceilings_bandwidth(&it, AS_ROOF_MEMORY, 1. / 3, 1), 30 * GB);
+    assert_true(as_ceilings_huge_x(&it, AS_ROOF_MEMORY, 1. / 3, 1) == 1);
     assert_int_equal(as_ceilings_roofs(&it, 1, roof), 2 + 4);
-    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_L1, 0, 1), 200 * GB); /* L1: one figure */
+    NEAR(as_ceilings_bandwidth(&it, AS_ROOF_L1, 0, 1), 200 * GB); /* L1: one figure */
 }
 
 static void test_roof_above(void **state)
 {
     const struct as_ceilings it = four_cores();
-    struct assay_roof_point point = point_of(1. / 12, 2);
+    struct as_roof_point point = point_of(1. / 12, 2);
     (void)state;
     /* Memory allows 30 / 12 = 2.5; L1 300 / 12 = 25 Gflop/s, less than the peak. */
     as_ceilings_judge(&it, &point);
@@ -171,7 +171,7 @@ static void test_roof_above(void **state)
     as_ceilings_judge(&it, &point);
     assert_string_equal(point.roof.name, "L1");
     NEAR(point.roof_share, 0.16);
-    point.vector = ASSAY_ROOF_SCALAR;
+    point.vector = AS_ROOF_SCALAR;
     as_ceilings_judge(&it, &point);
     assert_string_equal(point.roof.name, "add scalar");
     NEAR(point.roof_at, 6 * GB);
@@ -186,56 +186,56 @@ static void test_roof_above(void **state)
 static void test_above_all(void **state)
 {
     const struct as_ceilings it = four_cores();
-    struct assay_roof_point point = point_of(1. / 12, 25.1);
+    struct as_roof_point point = point_of(1. / 12, 25.1);
     (void)state;
     as_ceilings_judge(&it, &point);
-    assert_int_equal(point.marks, ASSAY_ROOF_ABOVE);
+    assert_int_equal(point.marks, AS_ROOF_ABOVE);
     assert_true(point.headroom_x == 1);
     point = point_of(100, 48.1);
     as_ceilings_judge(&it, &point);
-    assert_int_equal(point.marks, ASSAY_ROOF_ABOVE);
+    assert_int_equal(point.marks, AS_ROOF_ABOVE);
     assert_string_equal(point.roof.name, "FMA avx2");
 }
 
 static void test_levels(void **state)
 {
     const struct as_ceilings it = four_cores();
-    struct assay_roof_point point = point_of(1. / 12, 2);
+    struct as_roof_point point = point_of(1. / 12, 2);
     (void)state;
     /* 12 GB pass to memory, of a stream that moves 30 GB/s, and 10 more that stores read: 40 x 2 /
      * 12 Gflop/s. */
-    point.level_b[ASSAY_ROOF_MEMORY] = 12 * GB;
+    point.level_b[AS_ROOF_MEMORY] = 12 * GB;
     as_ceilings_judge(&it, &point);
     assert_string_equal(point.roof.name, "memory");
     NEAR(point.roof_at, 40. / 6 * GB);
     NEAR(point.roof_share, 0.3);
     NEAR(point.headroom_x, 1 / 0.3);
     /* None do: L1 limits. */
-    point.level_b[ASSAY_ROOF_MEMORY] = 0;
+    point.level_b[AS_ROOF_MEMORY] = 0;
     as_ceilings_judge(&it, &point);
     assert_string_equal(point.roof.name, "L1");
     NEAR(point.attainable, 25 * GB);
     /* More from memory than it gives in that time. */
-    point.level_b[ASSAY_ROOF_MEMORY] = 64 * GB;
+    point.level_b[AS_ROOF_MEMORY] = 64 * GB;
     as_ceilings_judge(&it, &point);
-    assert_int_equal(point.marks, ASSAY_ROOF_ABOVE);
+    assert_int_equal(point.marks, AS_ROOF_ABOVE);
 }
 
 static void test_without_flops(void **state)
 {
     const struct as_ceilings it = four_cores();
-    struct assay_roof_point point = point_of(1, 1);
+    struct as_roof_point point = point_of(1, 1);
     (void)state;
     point.flops = point.intensity = point.flop_s = 0;
     point.byte_s = 24 * GB;
-    point.vector = ASSAY_ROOF_NO_FLOPS;
+    point.vector = AS_ROOF_NO_FLOPS;
     as_ceilings_judge(&it, &point);
     assert_string_equal(point.roof.name, "memory");
     NEAR(point.roof_share, 0.8); /* of 30 GB/s */
     NEAR(point.headroom_x, 12.5);
     /* Without bytes there is no bandwidth to hold it to. */
     point = point_of(1, 1);
-    point.level_b[ASSAY_ROOF_L1] = point.load_b = point.store_b = 0;
+    point.level_b[AS_ROOF_L1] = point.load_b = point.store_b = 0;
     point.intensity = (double)NAN;
     as_ceilings_judge(&it, &point);
     assert_string_equal(point.roof.name, "FMA avx2");
@@ -244,8 +244,8 @@ static void test_without_flops(void **state)
 static void test_no_ceilings(void **state)
 {
     const struct as_ceilings none = {.core_n = 4};
-    struct assay_roof_point point = point_of(1, 1);
-    struct assay_roof roof[ASSAY_ROOFS_MAX];
+    struct as_roof_point point = point_of(1, 1);
+    struct as_roof roof[AS_ROOFS_MAX];
     (void)state;
     as_ceilings_judge(&none, &point);
     assert_true(point.roof.value == 0 && isnan(point.headroom_x) && point.marks == 0);
@@ -265,18 +265,18 @@ static size_t count_of(const char *text, const char *word)
 static void test_drawing(void **state)
 {
     const struct as_ceilings ceilings = four_cores();
-    struct assay_roof_point point[] = {point_of(0.1, 2), point_of(1, 3), point_of(1, 1)};
-    struct assay_roofline it = {.title = "a <b> & c", .core_n = 4, .point = point, .point_n = 3};
+    struct as_roof_point point[] = {point_of(0.1, 2), point_of(1, 3), point_of(1, 1)};
+    struct as_roofline it = {.title = "a <b> & c", .core_n = 4, .point = point, .point_n = 3};
     struct as_str out = {0};
     (void)state;
     point[0].name = "first";
     point[1].name = "x<T>\xc3\xa9";
-    point[1].vector = ASSAY_ROOF_SCALAR;
+    point[1].vector = AS_ROOF_SCALAR;
     point[2].name = "no flops";
     point[2].flops = 0;
     it.one_n = as_ceilings_roofs(&ceilings, 1, it.one);
     it.all_n = as_ceilings_roofs(&ceilings, 4, it.all);
-    assert_int_equal(assay_roofline_svg(&it, NULL, &out), 0);
+    assert_int_equal(as_roofline_svg(&it, NULL, &out), 0);
     assert_false(out.failed);
     assert_non_null(strstr(out.p, "a &lt;b&gt; &amp; c"));
     assert_non_null(strstr(out.p, "x&lt;T&gt;\xc3\xa9: 3 GFLOP/s, 1 flop/B"));
@@ -291,18 +291,18 @@ static void test_drawing(void **state)
 /* Arrows lead from the points of an older run to those of the same kind and name. */
 static void test_arrows(void **state)
 {
-    struct assay_roof_point now[] = {point_of(0.1, 2), point_of(1, 3), point_of(1, 1)};
-    struct assay_roof_point old[] = {point_of(0.001, 1), point_of(1, 2), point_of(2, 2),
-                                     point_of(3, 3)};
-    struct assay_roofline it = {.title = "new", .point = now, .point_n = 3};
-    const struct assay_roofline before = {.title = "old & slow", .point = old, .point_n = 4};
+    struct as_roof_point now[] = {point_of(0.1, 2), point_of(1, 3), point_of(1, 1)};
+    struct as_roof_point old[] = {point_of(0.001, 1), point_of(1, 2), point_of(2, 2),
+                                  point_of(3, 3)};
+    struct as_roofline it = {.title = "new", .point = now, .point_n = 3};
+    const struct as_roofline before = {.title = "old & slow", .point = old, .point_n = 4};
     struct as_str out = {0};
     (void)state;
     now[0].name = old[0].name = "first";
     now[1].name = old[1].name = old[2].name = "twice";
     now[2].name = "new";
     old[3].name = "gone";
-    assert_int_equal(assay_roofline_svg(&it, &before, &out), 1);
+    assert_int_equal(as_roofline_svg(&it, &before, &out), 1);
     assert_false(out.failed);
     assert_int_equal(count_of(out.p, "<g class=\"before\">"), 1);
     assert_int_equal(count_of(out.p, "before: 1 GFLOP/s, 0.001 flop/B"), 1);

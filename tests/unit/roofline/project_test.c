@@ -32,29 +32,29 @@ static struct as_ceilings machine_of(unsigned core_n, double node, double domain
 }
 
 /* A group that moves bytes of memory, so many seconds on so many cores. */
-static struct assay_roof_point group_of(double wall_s, double core_n)
+static struct as_roof_point group_of(double wall_s, double core_n)
 {
-    struct assay_roof_point it = {.kind = ASSAY_OBJECT_FUNCTION,
-                                  .name = "group",
-                                  .time_s = wall_s * core_n,
-                                  .core_n = core_n,
-                                  .intensity = (double)NAN};
-    for (unsigned level = 0; level < ASSAY_ROOF_LEVELS; level++)
+    struct as_roof_point it = {.kind = AS_OBJECT_FUNCTION,
+                               .name = "group",
+                               .time_s = wall_s * core_n,
+                               .core_n = core_n,
+                               .intensity = (double)NAN};
+    for (unsigned level = 0; level < AS_ROOF_LEVELS; level++)
         it.level_b[level] = (double)NAN;
-    it.level_b[ASSAY_ROOF_MEMORY] = wall_s * 10 * GB;
+    it.level_b[AS_ROOF_MEMORY] = wall_s * 10 * GB;
     return it;
 }
 
 /* The wall time of the study's code: three threaded groups and a serial one, 84.6 % of the time. */
 static double study_time(double serial_s, const struct as_ceilings *reference,
-                         const struct as_ceilings *target, enum assay_project_rest rest)
+                         const struct as_ceilings *target, enum as_project_rest rest)
 {
     const double wall_s[] = {997.6, 757.8, 31.1, serial_s};
     const double core_n[] = {32, 32, 32, 1};
-    struct assay_projected part[4];
-    struct assay_projection all = {.part = part, .part_n = 4, .rest = rest};
+    struct as_projected part[4];
+    struct as_projection all = {.part = part, .part_n = 4, .rest = rest};
     for (size_t i = 0; i < 4; i++) {
-        const struct assay_roof_point group = group_of(wall_s[i], core_n[i]);
+        const struct as_roof_point group = group_of(wall_s[i], core_n[i]);
         assert_true(as_project_part(reference, target, NULL, &group, &part[i]));
         assert_string_equal(part[i].limit, "memory");
         assert_string_equal(part[i].target_limit, "memory");
@@ -80,11 +80,10 @@ static void test_study(void **state)
         const struct as_ceilings there =
             machine_of(target[i].core_n, target[i].node, target[i].domain);
         /* The bandwidth that the published results follow from. */
-        assert_near(study_time(762.5, &fitted, &there, ASSAY_REST_SCALES), target[i].fitted, 3e-4);
+        assert_near(study_time(762.5, &fitted, &there, AS_REST_SCALES), target[i].fitted, 3e-4);
         /* The printed bandwidth, with the serial time of the printed share, and as printed. */
-        assert_near(study_time(762.5, &printed, &there, ASSAY_REST_SCALES), target[i].printed,
-                    2e-4);
-        assert_near(study_time(671.3, &printed, &there, ASSAY_REST_SCALES), target[i].as_printed,
+        assert_near(study_time(762.5, &printed, &there, AS_REST_SCALES), target[i].printed, 2e-4);
+        assert_near(study_time(671.3, &printed, &there, AS_REST_SCALES), target[i].as_printed,
                     2e-4);
     }
 }
@@ -95,8 +94,8 @@ static void test_rest_stays(void **state)
     const struct as_ceilings here = machine_of(32, 50, 50), there = machine_of(32, 100, 100);
     const double covered = 997.6 + 757.8 + 31.1 + 762.5;
     (void)state;
-    assert_near(study_time(762.5, &here, &there, ASSAY_REST_SCALES), covered / 0.846 / 2, 1e-9);
-    assert_near(study_time(762.5, &here, &there, ASSAY_REST_STAYS),
+    assert_near(study_time(762.5, &here, &there, AS_REST_SCALES), covered / 0.846 / 2, 1e-9);
+    assert_near(study_time(762.5, &here, &there, AS_REST_STAYS),
                 covered / 2 + covered / 0.846 - covered, 1e-9);
 }
 
@@ -112,21 +111,21 @@ static struct as_ceilings cores_of_machine(double memory, double l1, double fma)
 }
 
 /* 10 Gflop in 2 s; 20 GB from L1, `memory_gb` from memory. */
-static struct assay_roof_point loop_of(double memory_gb)
+static struct as_roof_point loop_of(double memory_gb)
 {
-    struct assay_roof_point it = {.kind = ASSAY_OBJECT_LOOP,
-                                  .name = "loop",
-                                  .time_s = 2,
-                                  .core_n = 1,
-                                  .sample_n = 100,
-                                  .flops = 10 * GB,
-                                  .load_b = 20 * GB,
-                                  .intensity = 0.5,
-                                  .vector = ASSAY_ROOF_FULL};
-    for (unsigned level = 0; level < ASSAY_ROOF_LEVELS; level++)
+    struct as_roof_point it = {.kind = AS_OBJECT_LOOP,
+                               .name = "loop",
+                               .time_s = 2,
+                               .core_n = 1,
+                               .sample_n = 100,
+                               .flops = 10 * GB,
+                               .load_b = 20 * GB,
+                               .intensity = 0.5,
+                               .vector = AS_ROOF_FULL};
+    for (unsigned level = 0; level < AS_ROOF_LEVELS; level++)
         it.level_b[level] = (double)NAN;
-    it.level_b[ASSAY_ROOF_L1] = 20 * GB;
-    it.level_b[ASSAY_ROOF_MEMORY] = memory_gb * GB;
+    it.level_b[AS_ROOF_L1] = 20 * GB;
+    it.level_b[AS_ROOF_MEMORY] = memory_gb * GB;
     return it;
 }
 
@@ -134,8 +133,8 @@ static void test_limit_changes(void **state)
 {
     const struct as_ceilings here = cores_of_machine(10, 100, 20);
     const struct as_ceilings there = cores_of_machine(100, 100, 20);
-    const struct assay_roof_point loop = loop_of(16);
-    struct assay_projected out;
+    const struct as_roof_point loop = loop_of(16);
+    struct as_projected out;
     (void)state;
     /* Triad moves 4/3 of the bytes that it counts. Here: memory 1.2 s, L1 0.2 s, FMA 0.5 s of 2 s.
      * There: 0.12, 0.2, 0.5 s. */
@@ -156,10 +155,10 @@ static void test_caches(void **state)
     const struct as_ceilings machine = cores_of_machine(10, 100, 20);
     struct as_project_caches caches = {{32 << 10, 1 << 20, 32 << 20},
                                        {32 << 10, 1 << 20, 64 << 20}};
-    struct assay_roof_point loop = loop_of(16);
-    struct assay_projected out;
+    struct as_roof_point loop = loop_of(16);
+    struct as_projected out;
     (void)state;
-    for (unsigned i = 0; i < ASSAY_ROOF_CURVE; i++)
+    for (unsigned i = 0; i < AS_ROOF_CURVE; i++)
         loop.curve_b[i] = (i < 11 ? 32 : i == 11 ? 16 : 8) * GB;
     /* Memory 1.2 s of 2 s here, 0.6 s there: still the longest. */
     assert_true(as_project_part(&machine, &machine, &caches, &loop, &out));
@@ -192,8 +191,8 @@ static void test_without_levels(void **state)
 {
     const struct as_ceilings here = cores_of_machine(16, 100, 20);
     const struct as_ceilings there = cores_of_machine(32, 100, 80);
-    struct assay_roof_point loop = loop_of((double)NAN);
-    struct assay_projected out;
+    struct as_roof_point loop = loop_of((double)NAN);
+    struct as_projected out;
     (void)state;
     /* By memory alone its 20 GB take 1.25 s of 2 s: the roof above it. L1 stays, FMA is 4 times. */
     assert_true(as_project_part(&here, &there, NULL, &loop, &out));
@@ -217,8 +216,8 @@ static void test_cores(void **state)
 {
     struct as_ceilings here = cores_of_machine(10, 100, 20);
     struct as_ceilings there = cores_of_machine(10, 100, 20);
-    struct assay_roof_point loop = loop_of(16);
-    struct assay_projected out;
+    struct as_roof_point loop = loop_of(16);
+    struct as_projected out;
     (void)state;
     there.core_n = 8;
     as_ceilings_add(&here, "bandwidth.triad.memory.all", 20 * GB);
@@ -237,9 +236,9 @@ static void test_cores(void **state)
 static void test_nothing_in_common(void **state)
 {
     const struct as_ceilings here = cores_of_machine(10, 100, 20), there = {.core_n = 4};
-    const struct assay_roof_point loop = loop_of(16);
-    struct assay_projected out;
-    struct assay_projection all = {.part = &out, .part_n = 1, .time_s = 2};
+    const struct as_roof_point loop = loop_of(16);
+    struct as_projected out;
+    struct as_projection all = {.part = &out, .part_n = 1, .time_s = 2};
     (void)state;
     assert_false(as_project_part(&here, &there, NULL, &loop, &out));
     as_project_sum(&all);

@@ -18,30 +18,30 @@ static void allocate(struct as_block_lives *lives, uint32_t pid, uint64_t at, ui
                      uint64_t time_ns)
 {
     const uint64_t chain[] = {0x1000 + at, 0x2000};
-    const struct assay_sample_record record = {.kind = ASSAY_SAMPLE_ALLOCATE,
-                                               .pid = pid,
-                                               .time_ns = time_ns,
-                                               .address = at,
-                                               .size_b = size_b,
-                                               .site = at,
-                                               .chain = chain,
-                                               .chain_n = 2};
+    const struct as_sample_record record = {.kind = AS_SAMPLE_ALLOCATE,
+                                            .pid = pid,
+                                            .time_ns = time_ns,
+                                            .address = at,
+                                            .size_b = size_b,
+                                            .site = at,
+                                            .chain = chain,
+                                            .chain_n = 2};
 
     assert_int_equal(as_block_lives_add(lives, &record), 0);
 }
 
 static void release(struct as_block_lives *lives, uint32_t pid, uint64_t at, uint64_t time_ns)
 {
-    const struct assay_sample_record record = {
-        .kind = ASSAY_SAMPLE_RELEASE, .pid = pid, .time_ns = time_ns, .address = at};
+    const struct as_sample_record record = {
+        .kind = AS_SAMPLE_RELEASE, .pid = pid, .time_ns = time_ns, .address = at};
 
     assert_int_equal(as_block_lives_add(lives, &record), 0);
 }
 
 static void inherit(struct as_block_lives *lives, uint32_t pid, uint32_t parent, uint64_t time_ns)
 {
-    const struct assay_sample_record record = {
-        .kind = ASSAY_SAMPLE_INHERIT, .pid = pid, .parent_pid = parent, .time_ns = time_ns};
+    const struct as_sample_record record = {
+        .kind = AS_SAMPLE_INHERIT, .pid = pid, .parent_pid = parent, .time_ns = time_ns};
 
     assert_int_equal(as_block_lives_add(lives, &record), 0);
 }
@@ -55,8 +55,8 @@ static void written(struct as_block_lives *lives, const struct as_draw_time *tim
     const as_draw_times times = {.at = copy, .n = n};
     const struct as_spaces spaces = {0};
     struct as_writer *writer;
-    struct assay_stream *stream;
-    struct assay_stream_record record;
+    struct as_stream *stream;
+    struct as_stream_record record;
     size_t thread_n;
 
     memcpy(copy, time, n * sizeof *time);
@@ -65,16 +65,16 @@ static void written(struct as_block_lives *lives, const struct as_draw_time *tim
     assert_int_equal(as_writer_new(path, &writer, NULL), 0);
     assert_int_equal(as_block_lives_write(lives, &times, &spaces, writer), 0);
     assert_int_equal(as_writer_finish(&writer, NULL), 0);
-    assert_int_equal(assay_stream_open(path, &stream, NULL), 0);
+    assert_int_equal(as_stream_open(path, &stream, NULL), 0);
     *out = 0;
-    while (assay_stream_next(stream, &record, NULL) > 0) {
-        if (record.kind != ASSAY_STREAM_PROCESS || strcmp(record.text, name) != 0 ||
-            assay_stream_threads(stream, &thread_n)[record.thread].pid != pid)
+    while (as_stream_next(stream, &record, NULL) > 0) {
+        if (record.kind != AS_STREAM_PROCESS || strcmp(record.text, name) != 0 ||
+            as_stream_threads(stream, &thread_n)[record.thread].pid != pid)
             continue;
         assert_true(strlen(out) + strlen(record.value) + 2 < out_b);
         strcat(strcat(out, record.value), "\n");
     }
-    assay_stream_close(&stream);
+    as_stream_close(&stream);
     unlink(path);
     rmdir(directory);
 }

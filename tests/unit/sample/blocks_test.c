@@ -14,8 +14,8 @@
 #include "sample/recorder.h"
 #include "session.h"
 
-static const struct assay_sample_choice choice = {
-    .event = ASSAY_EVENT_CPU_CLOCK, .rate_hz = 499, .reason = "because"};
+static const struct as_sample_choice choice = {
+    .event = AS_EVENT_CPU_CLOCK, .rate_hz = 499, .reason = "because"};
 
 /* The compared fields of a record; `number` is its position among the written ones. */
 struct fact {
@@ -29,7 +29,7 @@ struct facts {
     AS_VEC(struct fact) fact;
     size_t infos;
     bool truncated;
-    struct assay_stream_reading reading;
+    struct as_stream_reading reading;
 };
 
 static uint64_t next_random(uint64_t *seed)
@@ -42,69 +42,69 @@ static uint64_t next_random(uint64_t *seed)
 static void write_random(const char *path, unsigned n, unsigned threads, unsigned flush_every,
                          struct facts *out, bool finish)
 {
-    struct assay_recorder *recorder;
-    struct assay_error err = {0};
+    struct as_recorder *recorder;
+    struct as_error err = {0};
     uint64_t seed = n + threads, now_ns = 5000000000;
-    assert_int_equal(assay_recorder_new(path, &choice, 0, &recorder, &err), 0);
+    assert_int_equal(as_recorder_new(path, &choice, 0, &recorder, &err), 0);
     for (unsigned i = 0; i < n; i++) {
         const uint64_t place = 0x1000 + next_random(&seed) % 300;
         now_ns += next_random(&seed) % 20000;
-        struct assay_sample_record one = {.kind = ASSAY_SAMPLE_SAMPLE,
-                                          .pid = 100,
-                                          .tid = 100 + (uint32_t)(next_random(&seed) % threads),
-                                          .cpu = (uint32_t)(next_random(&seed) % 4),
-                                          .period = 2004008,
-                                          .time_ns = now_ns - next_random(&seed) % 30000,
-                                          .ip = place,
-                                          .waits = next_random(&seed) % 7 == 0};
+        struct as_sample_record one = {.kind = AS_SAMPLE_SAMPLE,
+                                       .pid = 100,
+                                       .tid = 100 + (uint32_t)(next_random(&seed) % threads),
+                                       .cpu = (uint32_t)(next_random(&seed) % 4),
+                                       .period = 2004008,
+                                       .time_ns = now_ns - next_random(&seed) % 30000,
+                                       .ip = place,
+                                       .waits = next_random(&seed) % 7 == 0};
         struct fact fact = {.time_ns = one.time_ns,
                             .period = one.period,
                             .address = place,
                             .tid = one.tid,
                             .cpu = one.cpu,
-                            .kind = ASSAY_STREAM_SAMPLE,
+                            .kind = AS_STREAM_SAMPLE,
                             .waits = one.waits};
         if (next_random(&seed) % 3 == 0) {
-            one.kind = ASSAY_SAMPLE_SWITCH;
+            one.kind = AS_SAMPLE_SWITCH;
             one.out = fact.out = next_random(&seed) % 2;
-            fact.kind = ASSAY_STREAM_SWITCH;
+            fact.kind = AS_STREAM_SWITCH;
             fact.period = fact.address = fact.waits = 0;
         }
-        assert_int_equal(assay_recorder_add(recorder, &one, &err), 0);
+        assert_int_equal(as_recorder_add(recorder, &one, &err), 0);
         assert_int_equal(as_vec_push(&out->fact, fact), 0);
         if (flush_every && i % flush_every == flush_every - 1)
-            assert_int_equal(assay_recorder_flush(recorder, &err), 0);
+            assert_int_equal(as_recorder_flush(recorder, &err), 0);
         if (i == n / 2)
-            assert_int_equal(assay_recorder_info(recorder, "host", "here", &err), 0);
+            assert_int_equal(as_recorder_info(recorder, "host", "here", &err), 0);
     }
     if (!finish) /* as if killed behind this */
-        assert_int_equal(assay_recorder_flush(recorder, &err), 0);
+        assert_int_equal(as_recorder_flush(recorder, &err), 0);
     else
-        assert_int_equal(assay_recorder_finish(&recorder, NULL, &err), 0);
+        assert_int_equal(as_recorder_finish(&recorder, NULL, &err), 0);
     if (recorder) { /* its file as it is now */
         char command[256];
         snprintf(command, sizeof command, "cp %s %s.killed", path, path);
         assert_int_equal(system(command), 0);
-        assert_int_equal(assay_recorder_finish(&recorder, NULL, &err), 0);
+        assert_int_equal(as_recorder_finish(&recorder, NULL, &err), 0);
         snprintf(command, sizeof command, "%s.killed", path);
         assert_int_equal(rename(command, path), 0);
     }
 }
 
-static void read_on(struct assay_stream *stream, struct facts *out)
+static void read_on(struct as_stream *stream, struct facts *out)
 {
-    struct assay_stream_record r;
-    struct assay_error err;
+    struct as_stream_record r;
+    struct as_error err;
     size_t n;
     int rc;
-    while ((rc = assay_stream_next(stream, &r, &err)) > 0) {
-        out->infos += r.kind == ASSAY_STREAM_INFO && strcmp(r.value, "here") == 0;
-        if (r.kind == ASSAY_STREAM_INFO)
+    while ((rc = as_stream_next(stream, &r, &err)) > 0) {
+        out->infos += r.kind == AS_STREAM_INFO && strcmp(r.value, "here") == 0;
+        if (r.kind == AS_STREAM_INFO)
             continue;
         const struct fact fact = {.time_ns = r.time_ns,
                                   .period = r.period,
-                                  .address = assay_stream_nodes(stream, &n)[r.node].address,
-                                  .tid = assay_stream_threads(stream, &n)[r.thread].tid,
+                                  .address = as_stream_nodes(stream, &n)[r.node].address,
+                                  .tid = as_stream_threads(stream, &n)[r.thread].tid,
                                   .cpu = r.cpu,
                                   .kind = r.kind,
                                   .out = r.out,
@@ -112,19 +112,19 @@ static void read_on(struct assay_stream *stream, struct facts *out)
         assert_int_equal(as_vec_push(&out->fact, fact), 0);
     }
     assert_int_equal(rc, 0);
-    out->truncated = assay_stream_truncated(stream);
-    out->reading = assay_stream_reading(stream);
+    out->truncated = as_stream_truncated(stream);
+    out->reading = as_stream_reading(stream);
 }
 
 static void read_file(const char *path, struct facts *out)
 {
-    struct assay_stream *stream;
-    struct assay_error err = {0};
+    struct as_stream *stream;
+    struct as_error err = {0};
     *out = (struct facts){0};
-    if (assay_stream_open(path, &stream, &err) < 0)
+    if (as_stream_open(path, &stream, &err) < 0)
         return;
     read_on(stream, out);
-    assay_stream_close(&stream);
+    as_stream_close(&stream);
 }
 
 static void assert_same(const struct fact *a, const struct fact *b)
@@ -181,13 +181,13 @@ static void test_order(void **state)
     }
 }
 
-static size_t assert_part(struct assay_stream *stream, const struct facts *all,
-                          const struct assay_stream_choice *wanted)
+static size_t assert_part(struct as_stream *stream, const struct facts *all,
+                          const struct as_stream_choice *wanted)
 {
-    struct assay_error err;
+    struct as_error err;
     struct facts part = {0};
     size_t n = 0;
-    assert_int_equal(assay_stream_choose(stream, wanted, &err), 0);
+    assert_int_equal(as_stream_choose(stream, wanted, &err), 0);
     read_on(stream, &part);
     assert_int_equal(part.infos, 1);
     as_vec_foreach (&all->fact, fact) {
@@ -210,35 +210,35 @@ static void test_parts(void **state)
     (void)state;
     const char *path = session_stream();
     struct facts all = {0};
-    struct assay_stream *stream;
-    struct assay_error err;
-    struct assay_stream_thread some[3];
+    struct as_stream *stream;
+    struct as_error err;
+    struct as_stream_thread some[3];
     uint64_t seed = 3;
     write_random(path, 80000, 20, 1000, &all, true);
     const uint64_t first = all.fact.at[0].time_ns, last = all.fact.at[all.fact.n - 1].time_ns;
-    assert_int_equal(assay_stream_open(path, &stream, &err), 0);
+    assert_int_equal(as_stream_open(path, &stream, &err), 0);
     for (unsigned i = 0; i < 60; i++) {
-        struct assay_stream_choice wanted = {.thread = some, .thread_n = i % 4};
+        struct as_stream_choice wanted = {.thread = some, .thread_n = i % 4};
         for (unsigned k = 0; k < 3; k++)
-            some[k] = (struct assay_stream_thread){100, 100 + (uint32_t)next_random(&seed) % 22};
+            some[k] = (struct as_stream_thread){100, 100 + (uint32_t)next_random(&seed) % 22};
         wanted.from_ns = i % 5 ? first + next_random(&seed) % (last - first) : 0;
         wanted.to_ns = i % 3 ? wanted.from_ns + next_random(&seed) % (last - first) : 0;
         assert_part(stream, &all, &wanted);
     }
     /* A moment of a long run costs what that moment has. */
-    assay_stream_close(&stream);
-    assert_int_equal(assay_stream_open(path, &stream, &err), 0);
-    const struct assay_stream_choice moment = {.from_ns = last - 5000000, .to_ns = last};
+    as_stream_close(&stream);
+    assert_int_equal(as_stream_open(path, &stream, &err), 0);
+    const struct as_stream_choice moment = {.from_ns = last - 5000000, .to_ns = last};
     assert_true(assert_part(stream, &all, &moment) > 100);
-    const struct assay_stream_reading reading = assay_stream_reading(stream);
+    const struct as_stream_reading reading = as_stream_reading(stream);
     assert_true(reading.indexed);
     assert_true(reading.loaded < reading.blocks / 4);
     /* And all once more. */
-    assert_int_equal(assay_stream_choose(stream, NULL, &err), 0);
+    assert_int_equal(as_stream_choose(stream, NULL, &err), 0);
     struct facts again = {0};
     read_on(stream, &again);
     assert_int_equal(again.fact.n, all.fact.n);
-    assay_stream_close(&stream);
+    as_stream_close(&stream);
     free_facts(&again);
     free_facts(&all);
 }

@@ -86,20 +86,20 @@ static void make(struct made *made, const struct perf_event_attr *attr, const st
 static void expect(const struct perf_event_attr *attr, const struct sample *sample,
                    const char *want)
 {
-    const struct assay_sample_choice choice = {.event = ASSAY_EVENT_CYCLES, .rate_hz = 499};
-    const struct assay_sample_record map = {.kind = ASSAY_SAMPLE_MAP,
-                                            .pid = 100,
-                                            .tid = 100,
-                                            .address = CODE,
-                                            .size_b = 1 << 20,
-                                            .text = "/bin/one"};
+    const struct as_sample_choice choice = {.event = AS_EVENT_CYCLES, .rate_hz = 499};
+    const struct as_sample_record map = {.kind = AS_SAMPLE_MAP,
+                                         .pid = 100,
+                                         .tid = 100,
+                                         .address = CODE,
+                                         .size_b = 1 << 20,
+                                         .text = "/bin/one"};
     const char *const path = session_stream();
-    struct assay_sample_counts counts = {0};
-    struct assay_sample_record record;
-    struct assay_stream_record read;
-    struct assay_recorder *recorder;
-    struct assay_stream *stream;
-    struct assay_error err;
+    struct as_sample_counts counts = {0};
+    struct as_sample_record record;
+    struct as_stream_record read;
+    struct as_recorder *recorder;
+    struct as_stream *stream;
+    struct as_error err;
     struct made made;
     uint64_t regs[AS_SAMPLE_REGS_N];
     char got[1024] = "";
@@ -107,25 +107,25 @@ static void expect(const struct perf_event_attr *attr, const struct sample *samp
     size_t n, at = 0;
     make(&made, attr, sample);
     assert_true(as_record_parse(attr, (const uint8_t *)made.word, &record, regs, &damaged));
-    assert_int_equal(assay_recorder_new(path, &choice, 0, &recorder, &err), 0);
-    assert_int_equal(assay_recorder_add(recorder, &map, &err), 0);
-    assert_int_equal(assay_recorder_add(recorder, &record, &err), 0);
-    assert_int_equal(assay_recorder_finish(&recorder, &counts, &err), 0);
-    assert_int_equal(assay_stream_open(path, &stream, &err), 0);
-    while (assay_stream_next(stream, &read, &err) > 0 && read.kind != ASSAY_STREAM_SAMPLE)
+    assert_int_equal(as_recorder_new(path, &choice, 0, &recorder, &err), 0);
+    assert_int_equal(as_recorder_add(recorder, &map, &err), 0);
+    assert_int_equal(as_recorder_add(recorder, &record, &err), 0);
+    assert_int_equal(as_recorder_finish(&recorder, &counts, &err), 0);
+    assert_int_equal(as_stream_open(path, &stream, &err), 0);
+    while (as_stream_next(stream, &read, &err) > 0 && read.kind != AS_STREAM_SAMPLE)
         ;
-    assert_int_equal(read.kind, ASSAY_STREAM_SAMPLE);
-    const struct assay_stream_module *module = assay_stream_modules(stream, &n);
-    const struct assay_stream_node *node = assay_stream_nodes(stream, &n);
+    assert_int_equal(read.kind, AS_STREAM_SAMPLE);
+    const struct as_stream_module *module = as_stream_modules(stream, &n);
+    const struct as_stream_node *node = as_stream_nodes(stream, &n);
     for (uint32_t i = read.node; i; i = node[i].parent) {
-        const bool in_kernel = module[node[i].module].kind == ASSAY_MODULE_KERNEL;
+        const bool in_kernel = module[node[i].module].kind == AS_MODULE_KERNEL;
         at += (size_t)snprintf(
             got + at, sizeof got - at, "%s%s%llx", at ? " " : "", in_kernel ? "k" : "",
             (unsigned long long)(in_kernel ? node[i].address - KERNEL : node[i].address));
     }
-    snprintf(got + at, sizeof got - at, "%s", read.end == ASSAY_STACK_CUT ? " ..." : "");
+    snprintf(got + at, sizeof got - at, "%s", read.end == AS_STACK_CUT ? " ..." : "");
     assert_string_equal(got, want);
-    assay_stream_close(&stream);
+    as_stream_close(&stream);
 }
 
 /* The place of the sample, then the calls themselves: nothing is taken off their addresses. */
@@ -180,7 +180,7 @@ static void test_other(void **state)
     (void)state;
     struct perf_event_attr attr = asked();
     const struct sample sample = {.from = {CODE + 0x400}, .n = 1};
-    struct assay_sample_record record;
+    struct as_sample_record record;
     uint64_t regs[AS_SAMPLE_REGS_N];
     struct made made;
     bool damaged;
@@ -207,18 +207,18 @@ static void test_other(void **state)
 static void test_refusal(void **state)
 {
     (void)state;
-    const struct assay_sample_options options = {.stacks = ASSAY_STACKS_LBR};
-    struct assay_sampler *sampler;
-    struct assay_error err = {0};
+    const struct as_sample_options options = {.stacks = AS_STACKS_LBR};
+    struct as_sampler *sampler;
+    struct as_error err = {0};
     if (!session_has_events())
         return;
-    const int rc = assay_sampler_open(getpid(), &options, &sampler, &err);
+    const int rc = as_sampler_open(getpid(), &options, &sampler, &err);
     if (rc == 0) { /* a machine that has them */
-        assert_true(assay_sampler_choice(sampler)->event <= ASSAY_EVENT_REF_CYCLES);
-        assay_sampler_close(&sampler);
+        assert_true(as_sampler_choice(sampler)->event <= AS_EVENT_REF_CYCLES);
+        as_sampler_close(&sampler);
         return;
     }
-    assert_int_equal(rc, ASSAY_ERR_UNSUPPORTED);
+    assert_int_equal(rc, AS_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.text, "call stacks by branch records (lbr): "));
     assert_non_null(strstr(err.text, "; use --call-stacks dwarf or fp"));
     struct perf_event_attr attr = asked(); /* a clock has no branches, and is there */

@@ -22,13 +22,13 @@ struct account {
 };
 
 /* Counts `names` over the target; the values in their order. False: not permitted here. */
-static bool count(const char *names, const char *what, const char *n, struct assay_count *out,
+static bool count(const char *names, const char *what, const char *n, struct as_count *out,
                   size_t expected, struct account *account)
 {
     const char *const argv[] = {TARGETS "/sample-events", what, n, NULL};
-    struct assay_counting *counting = NULL;
-    const struct assay_count *counts;
-    struct assay_error err = {0};
+    struct as_counting *counting = NULL;
+    const struct as_count *counts;
+    struct as_error err = {0};
     struct rusage usage;
     char text[64] = "";
     size_t counts_n;
@@ -36,20 +36,20 @@ static bool count(const char *names, const char *what, const char *n, struct ass
     assert_int_equal(pipe(report), 0);
     pid_t pid = session_start(argv, report[1], &go);
     close(report[1]);
-    int rc = assay_counting_open(pid, names, true, false, &counting, &err);
+    int rc = as_counting_open(pid, names, true, false, &counting, &err);
     session_release(go);
     FILE *f = fdopen(report[0], "r");
     assert_non_null(f);
     assert_non_null(fgets(text, sizeof text, f) ? text : feof(f) ? "" : NULL);
     fclose(f);
     assert_int_equal(wait4(pid, &account->status, 0, &usage), pid);
-    if (rc == ASSAY_ERR_PERMISSION) {
+    if (rc == AS_ERR_PERMISSION) {
         print_message("# skipped: %s\n", err.text);
         return false;
     }
     if (rc < 0)
         fail_msg("%s", err.text);
-    assert_int_equal(assay_counting_read(counting, &counts, &counts_n, &err), 0);
+    assert_int_equal(as_counting_read(counting, &counts, &counts_n, &err), 0);
     assert_int_equal(counts_n, expected);
     memcpy(out, counts, counts_n * sizeof *counts);
     for (size_t i = 0; i < counts_n; i++) {
@@ -60,7 +60,7 @@ static bool count(const char *names, const char *what, const char *n, struct ass
         assert_int_equal(counts[i].running_ns, counts[i].enabled_ns); /* none is shared */
         assert_int_equal(counts[i].value, counts[i].raw);
     }
-    assay_counting_close(&counting);
+    as_counting_close(&counting);
     char *end;
     account->faults = strtol(text, &end, 10);
     account->switches = strtol(end, NULL, 10);
@@ -80,7 +80,7 @@ static void expect_between(uint64_t value, long least, long most)
 static void test_faults(void **state)
 {
     (void)state;
-    struct assay_count few[3], many[3];
+    struct as_count few[3], many[3];
     struct account account;
     const char *names = "page-faults,minor-faults, major-faults";
     if (!count(names, "faults", "0", few, 3, &account))
@@ -98,7 +98,7 @@ static void test_faults(void **state)
 static void test_threads(void **state)
 {
     (void)state;
-    struct assay_count faults;
+    struct as_count faults;
     struct account account;
     if (!count("faults", "threads", "5000", &faults, 1, &account))
         return;
@@ -111,7 +111,7 @@ static void test_threads(void **state)
 static void test_switches(void **state)
 {
     (void)state;
-    struct assay_count counts[2];
+    struct as_count counts[2];
     struct account account;
     if (!count("context-switches,task-clock", "sleeps", "200", counts, 2, &account))
         return;
@@ -125,7 +125,7 @@ static void test_switches(void **state)
 static void test_moves(void **state)
 {
     (void)state;
-    struct assay_count moves;
+    struct as_count moves;
     struct account account;
     if (!count("migrations", "moves", "50", &moves, 1, &account))
         return;
@@ -140,31 +140,31 @@ static void test_task_clock(void **state)
 {
     (void)state;
     const char *const argv[] = {TARGETS "/sample-spin", "2", "100", NULL};
-    struct assay_counting *counting;
-    const struct assay_count *counts;
-    struct assay_error err = {0};
+    struct as_counting *counting;
+    const struct as_count *counts;
+    struct as_error err = {0};
     size_t n;
     int go, status;
     pid_t pid = session_start(argv, -1, &go);
-    int rc = assay_counting_open(pid, "task-clock", false, false, &counting, &err);
+    int rc = as_counting_open(pid, "task-clock", false, false, &counting, &err);
     session_release(go);
     assert_int_equal(waitpid(pid, &status, 0), pid);
-    if (rc == ASSAY_ERR_PERMISSION)
+    if (rc == AS_ERR_PERMISSION)
         return;
-    assert_int_equal(assay_counting_read(counting, &counts, &n, &err), 0);
+    assert_int_equal(as_counting_read(counting, &counts, &n, &err), 0);
     print_message("# task-clock %llu ns\n", (unsigned long long)counts[0].value);
     assert_true(counts[0].value >= 190000000u); /* a thread begins before its counter */
     assert_true(counts[0].value <= counts[0].enabled_ns + counts[0].enabled_ns / 100);
-    assay_counting_close(&counting);
+    as_counting_close(&counting);
     assert_null(counting);
 }
 
 static void expect_refused(const char *names, int code, const char *part)
 {
-    struct assay_counting *counting;
-    struct assay_error err = {0};
-    int rc = assay_counting_open(getpid(), names, false, false, &counting, &err);
-    if (rc == ASSAY_ERR_PERMISSION && code != ASSAY_ERR_USAGE)
+    struct as_counting *counting;
+    struct as_error err = {0};
+    int rc = as_counting_open(getpid(), names, false, false, &counting, &err);
+    if (rc == AS_ERR_PERMISSION && code != AS_ERR_USAGE)
         return;
     print_message("# %s\n", rc < 0 ? err.text : "no error");
     assert_int_equal(rc, code);
@@ -176,16 +176,16 @@ static void expect_refused(const char *names, int code, const char *part)
 static void test_wrong_names(void **state)
 {
     (void)state;
-    expect_refused("page-fault", ASSAY_ERR_USAGE, "did you mean 'page-faults'");
-    expect_refused("page-faults,contxt-switches", ASSAY_ERR_USAGE, "'context-switches'");
-    expect_refused("xyzzy", ASSAY_ERR_USAGE, "use alignment-faults, context-switches");
-    expect_refused("page-faults,,task-clock", ASSAY_ERR_USAGE, "a name is missing");
-    expect_refused("", ASSAY_ERR_USAGE, "a name is missing");
+    expect_refused("page-fault", AS_ERR_USAGE, "did you mean 'page-faults'");
+    expect_refused("page-faults,contxt-switches", AS_ERR_USAGE, "'context-switches'");
+    expect_refused("xyzzy", AS_ERR_USAGE, "use alignment-faults, context-switches");
+    expect_refused("page-faults,,task-clock", AS_ERR_USAGE, "a name is missing");
+    expect_refused("", AS_ERR_USAGE, "a name is missing");
     /* libpfm4 always knows the kernel's own names of hardware events. */
-    expect_refused("instructoins", ASSAY_ERR_USAGE, "'INSTRUCTIONS'");
-    struct assay_counting *counting;
-    struct assay_error err = {0};
-    assert_true(assay_counting_open(0x3ffffff, "task-clock", false, false, &counting, &err) < 0);
+    expect_refused("instructoins", AS_ERR_USAGE, "'INSTRUCTIONS'");
+    struct as_counting *counting;
+    struct as_error err = {0};
+    assert_true(as_counting_open(0x3ffffff, "task-clock", false, false, &counting, &err) < 0);
     assert_null(counting);
 }
 
@@ -193,22 +193,22 @@ static void test_wrong_names(void **state)
 static void test_hardware(void **state)
 {
     (void)state;
-    struct assay_counting *counting;
-    const struct assay_count *counts;
-    struct assay_error err = {0};
+    struct as_counting *counting;
+    const struct as_count *counts;
+    struct as_error err = {0};
     size_t n;
-    int rc = assay_counting_open(getpid(), "instructions", false, false, &counting, &err);
+    int rc = as_counting_open(getpid(), "instructions", false, false, &counting, &err);
     if (rc < 0) {
         print_message("# %s\n", err.text);
-        if (rc != ASSAY_ERR_PERMISSION) {
-            assert_int_equal(rc, ASSAY_ERR_UNSUPPORTED);
+        if (rc != AS_ERR_PERMISSION) {
+            assert_int_equal(rc, AS_ERR_UNSUPPORTED);
             assert_non_null(strstr(err.text, "event 'instructions': cannot be counted"));
         }
         return;
     }
-    assert_int_equal(assay_counting_read(counting, &counts, &n, &err), 0);
+    assert_int_equal(as_counting_read(counting, &counts, &n, &err), 0);
     assert_true(counts[0].value > 100);
-    assay_counting_close(&counting);
+    as_counting_close(&counting);
 }
 
 int main(void)

@@ -263,7 +263,7 @@ static void take(struct as_register_draws *draws, uint64_t *random, uint64_t fir
 {
     uint64_t regs[AS_DRAW_REGISTERS] = {first, 2, UINT64_MAX};
 
-    const struct assay_sample_record sample = {.tid = 77, .time_ns = 0x5000, .regs = regs};
+    const struct as_sample_record sample = {.tid = 77, .time_ns = 0x5000, .regs = regs};
 
     assert_int_equal(as_draws_add(draws, random, &sample), 0);
 }

@@ -35,7 +35,7 @@ static void expect_rate(const struct session *s)
     print_message("# %.0f samples, %.1f to %.1f due\n", got, least, most);
     assert_true(least > 0);
     assert_true(got >= least / 2);
-    if (s->choice.event == ASSAY_EVENT_CPU_CLOCK) /* counters look for their rate first */
+    if (s->choice.event == AS_EVENT_CPU_CLOCK) /* counters look for their rate first */
         assert_true(got <= most * 1.02 + 4);
 }
 
@@ -66,7 +66,7 @@ static bool has_shares(struct session *s)
 
 /* By chance, one of 150,000 right shares is further off. Then the target is recorded once more.
  * Four right targets with four shares each fail with 4 (4 / 150,000)^2 = 3e-9. */
-static void run_with_shares(struct session *out, const struct assay_sample_options *options,
+static void run_with_shares(struct session *out, const struct as_sample_options *options,
                             const char *const *argv)
 {
     session_run(out, options, 0, argv);
@@ -83,9 +83,9 @@ static void test_shares(void **state)
     if (!session_has_events())
         return;
     struct session s;
-    const struct assay_sample_options options = {.rate_hz = 997};
+    const struct as_sample_options options = {.rate_hz = 997};
     run_with_shares(&s, &options, (const char *const[]){TARGETS "/sample-spin", "1", "700", NULL});
-    print_message("# event %s; %s\n", assay_sample_event_name(s.choice.event), s.choice.reason);
+    print_message("# event %s; %s\n", as_sample_event_name(s.choice.event), s.choice.reason);
     print_message("# %.1f bytes a sample\n", (double)s.bytes / (double)s.sample.n);
     assert_true(s.bytes <= 64 * s.sample.n + 16384);
     /* Only a record with a stopped CPU in the middle of it may be out of order. */
@@ -119,7 +119,7 @@ static void expect_turns(const struct session *s, size_t threads)
 static void expect_threads(bool few_events)
 {
     struct session s;
-    const struct assay_sample_options options = {
+    const struct as_sample_options options = {
         .rate_hz = 997, .switches = true, .few_events = few_events};
     run_with_shares(&s, &options, (const char *const[]){TARGETS "/sample-spin", "8", "90", NULL});
     assert_int_equal(s.forks, 7);
@@ -154,7 +154,7 @@ static void test_threads(void **state)
 /* Expects that a target pinned to one CPU has run there and left there. */
 static void expect_processor(int cpu, bool few_events)
 {
-    const struct assay_sample_options options = {
+    const struct as_sample_options options = {
         .rate_hz = 997, .switches = true, .few_events = few_events};
     struct session s;
     cpu_set_t before, one;
@@ -189,18 +189,18 @@ static void test_processors(void **state)
 /* Events that are open, for a child that waits to be started. */
 static unsigned events_for(pid_t pid, bool few_events)
 {
-    const struct assay_sample_options options = {
+    const struct as_sample_options options = {
         .switches = true, .on_exec = true, .few_events = few_events};
-    struct assay_sampler *sampler;
-    struct assay_error err;
+    struct as_sampler *sampler;
+    struct as_error err;
     unsigned n = 0;
-    assert_int_equal(assay_sampler_open(pid, &options, &sampler, &err), 0);
+    assert_int_equal(as_sampler_open(pid, &options, &sampler, &err), 0);
     for (int fd = 3; fd < 1024; fd++) {
         char link[64], target[64] = "";
         snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
         n += readlink(link, target, sizeof target - 1) > 0 && strstr(target, "perf_event");
     }
-    assay_sampler_close(&sampler);
+    as_sampler_close(&sampler);
     return n;
 }
 
@@ -234,11 +234,11 @@ static void test_many_threads(void **state)
     session_fini(&s);
 }
 
-static int count(void *counts, const struct assay_sample_record *record, struct assay_error *err)
+static int count(void *counts, const struct as_sample_record *record, struct as_error *err)
 {
     size_t *n = counts;
     (void)err;
-    n[record->kind] += record->kind == ASSAY_SAMPLE_LOST ? (size_t)record->lost : 1;
+    n[record->kind] += record->kind == AS_SAMPLE_LOST ? (size_t)record->lost : 1;
     return 0;
 }
 
@@ -250,33 +250,33 @@ static void test_loss(void **state)
     struct utsname kernel;
     if (!session_has_events() || uname(&kernel) < 0 || strtol(kernel.release, NULL, 10) < 6)
         return; /* an older kernel does not count what it drops at the end */
-    const struct assay_sample_options options = {
-        .rate_hz = 1999, .stacks = ASSAY_STACKS_DWARF, .ring_b = 128 << 10, .on_exec = true};
+    const struct as_sample_options options = {
+        .rate_hz = 1999, .stacks = AS_STACKS_DWARF, .ring_b = 128 << 10, .on_exec = true};
     struct session s = {0};
-    struct assay_sampler *sampler;
-    struct assay_error err = {0};
+    struct as_sampler *sampler;
+    struct as_error err = {0};
     struct rusage usage;
-    size_t n[ASSAY_SAMPLE_THROTTLE + 1] = {0};
+    size_t n[AS_SAMPLE_THROTTLE + 1] = {0};
     int go, status;
     pid_t pid =
         session_start((const char *const[]){TARGETS "/sample-spin", "40", "20", NULL}, -1, &go);
-    assert_int_equal(assay_sampler_open(pid, &options, &sampler, &err), 0);
+    assert_int_equal(as_sampler_open(pid, &options, &sampler, &err), 0);
     session_release(go);
     assert_int_equal(wait4(pid, &status, 0, &usage), pid);
-    assert_int_equal(assay_sampler_pump(sampler, true, count, n, &err), 0);
-    s.choice = *assay_sampler_choice(sampler);
-    s.counts = *assay_sampler_counts(sampler);
+    assert_int_equal(as_sampler_pump(sampler, true, count, n, &err), 0);
+    s.choice = *as_sampler_choice(sampler);
+    s.counts = *as_sampler_counts(sampler);
     s.fair_ns = session_account()->fair_ns;
     s.cpu_ns = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000u +
                (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000u;
-    assay_sampler_close(&sampler);
-    print_message("# %zu samples, %zu lost\n", n[ASSAY_SAMPLE_SAMPLE], n[ASSAY_SAMPLE_LOST]);
-    assert_int_equal(n[ASSAY_SAMPLE_FORK], 39);
-    assert_int_equal(n[ASSAY_SAMPLE_EXIT], 40);
-    assert_int_equal(n[ASSAY_SAMPLE_SAMPLE], s.counts.samples);
-    assert_int_equal(n[ASSAY_SAMPLE_LOST], s.counts.lost);
+    as_sampler_close(&sampler);
+    print_message("# %zu samples, %zu lost\n", n[AS_SAMPLE_SAMPLE], n[AS_SAMPLE_LOST]);
+    assert_int_equal(n[AS_SAMPLE_FORK], 39);
+    assert_int_equal(n[AS_SAMPLE_EXIT], 40);
+    assert_int_equal(n[AS_SAMPLE_SAMPLE], s.counts.samples);
+    assert_int_equal(n[AS_SAMPLE_LOST], s.counts.lost);
     assert_int_equal(s.counts.lost_other, 0);
-    assert_true(n[ASSAY_SAMPLE_SAMPLE] > 0);
+    assert_true(n[AS_SAMPLE_SAMPLE] > 0);
     assert_true(s.counts.lost > s.counts.samples);
     s.counts.samples += s.counts.lost;
     expect_rate(&s);
@@ -287,10 +287,10 @@ static void expect_path(const char *name, uint8_t stacks, uint8_t end, const cha
                         const char *path)
 {
     struct session s;
-    const struct assay_sample_options options = {.rate_hz = 997, .stacks = stacks};
+    const struct as_sample_options options = {.rate_hz = 997, .stacks = stacks};
     session_run(&s, &options, 0,
-                (const char *const[]){stacks == ASSAY_STACKS_FRAME ? TARGETS "/sample-stacks-fp"
-                                                                   : TARGETS "/sample-stacks",
+                (const char *const[]){stacks == AS_STACKS_FRAME ? TARGETS "/sample-stacks-fp"
+                                                                : TARGETS "/sample-stacks",
                                       name, "200", NULL});
     size_t n = 0, good = 0, ended = 0;
     const char *bad = "none";
@@ -311,7 +311,7 @@ static void expect_path(const char *name, uint8_t stacks, uint8_t end, const cha
                  n            ? bad
                  : s.sample.n ? s.sample.at[s.sample.n / 2].path
                               : "");
-    if (stacks == ASSAY_STACKS_DWARF)
+    if (stacks == AS_STACKS_DWARF)
         assert_true(ended * 100 >= n * 98);
     assert_true(s.bytes <= 64 * s.sample.n + 16384);
     session_fini(&s);
@@ -323,18 +323,18 @@ static const struct {
     const char *name, *path;
     uint8_t end;
 } paths[] = {
-    {"leaf", "burn_leaf<case_leaf<main<", ASSAY_STACK_COMPLETE},
-    {"alloca", "burn_alloca<case_alloca<main<", ASSAY_STACK_COMPLETE},
-    {"deep", deep_path, ASSAY_STACK_COMPLETE},
-    {"wide", "burn_wide<wide_2<wide_1<case_wide<main<", ASSAY_STACK_COMPLETE},
-    {"tail", "burn_tail<case_tail<main<", ASSAY_STACK_COMPLETE},
-    {"throw", "burn_throw<thrower<case_throw<main<", ASSAY_STACK_COMPLETE},
-    {"aligned", "burn_aligned<case_aligned<main<", ASSAY_STACK_COMPLETE},
-    {"child", "burn_child<case_child<main<", ASSAY_STACK_COMPLETE},
-    {"assembly", "burn_assembly<case_assembly<main<", ASSAY_STACK_COMPLETE},
-    {"context", "burn_context<context_main<", ASSAY_STACK_COMPLETE},
-    {"alternate", "burn_alternate<on_alternate<__restore_rt<", ASSAY_STACK_SWITCHED},
-    {"generated", "burn_generated<", ASSAY_STACK_BROKEN},
+    {"leaf", "burn_leaf<case_leaf<main<", AS_STACK_COMPLETE},
+    {"alloca", "burn_alloca<case_alloca<main<", AS_STACK_COMPLETE},
+    {"deep", deep_path, AS_STACK_COMPLETE},
+    {"wide", "burn_wide<wide_2<wide_1<case_wide<main<", AS_STACK_COMPLETE},
+    {"tail", "burn_tail<case_tail<main<", AS_STACK_COMPLETE},
+    {"throw", "burn_throw<thrower<case_throw<main<", AS_STACK_COMPLETE},
+    {"aligned", "burn_aligned<case_aligned<main<", AS_STACK_COMPLETE},
+    {"child", "burn_child<case_child<main<", AS_STACK_COMPLETE},
+    {"assembly", "burn_assembly<case_assembly<main<", AS_STACK_COMPLETE},
+    {"context", "burn_context<context_main<", AS_STACK_COMPLETE},
+    {"alternate", "burn_alternate<on_alternate<__restore_rt<", AS_STACK_SWITCHED},
+    {"generated", "burn_generated<", AS_STACK_BROKEN},
 };
 
 static void make_deep_path(void)
@@ -354,30 +354,30 @@ static void test_stacks(void **state)
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         char leaf[64];
         snprintf(leaf, sizeof leaf, "burn_%s", paths[i].name);
-        expect_path(paths[i].name, ASSAY_STACKS_DWARF, paths[i].end, leaf, paths[i].path);
+        expect_path(paths[i].name, AS_STACKS_DWARF, paths[i].end, leaf, paths[i].path);
     }
 }
 
 /* Copies by turns: with the smaller the stack is cut where it ends, and what there is of it is
  * right; with the larger it is whole. After a turn the other event goes on, in all threads. */
 struct turning {
-    struct assay_sampler *sampler;
-    struct assay_recorder *recorder;
+    struct as_sampler *sampler;
+    struct as_recorder *recorder;
     uint64_t copies[2]; /* of the smaller size and of the larger */
     uint64_t since;
 };
 
-static int turn(void *turning, const struct assay_sample_record *record, struct assay_error *err)
+static int turn(void *turning, const struct as_sample_record *record, struct as_error *err)
 {
     struct turning *t = turning;
-    const struct assay_sample_choice *choice = assay_sampler_choice(t->sampler);
-    if (record->kind == ASSAY_SAMPLE_SAMPLE && record->stack) {
+    const struct as_sample_choice *choice = as_sampler_choice(t->sampler);
+    if (record->kind == AS_SAMPLE_SAMPLE && record->stack) {
         assert_true(record->stack_b <= choice->deep_b);
         t->copies[record->stack_b > choice->stack_b]++;
         if (++t->since % 32 == 0)
-            assay_sampler_deepen(t->sampler, t->since / 32 % 2 == 0);
+            as_sampler_deepen(t->sampler, t->since / 32 % 2 == 0);
     }
-    return assay_recorder_add(t->recorder, record, err);
+    return as_recorder_add(t->recorder, record, err);
 }
 
 static void test_two_copies(void **state)
@@ -385,47 +385,46 @@ static void test_two_copies(void **state)
     (void)state;
     if (!session_has_events())
         return;
-    const struct assay_sample_options options = {
-        .rate_hz = 997, .stacks = ASSAY_STACKS_DWARF, .on_exec = true};
+    const struct as_sample_options options = {
+        .rate_hz = 997, .stacks = AS_STACKS_DWARF, .on_exec = true};
     struct turning t = {0};
     struct session s = {0};
-    struct assay_error err = {0};
+    struct as_error err = {0};
     int go, status;
     pid_t pid = session_start(
         (const char *const[]){TARGETS "/sample-stacks", "wide", "100000", NULL}, -1, &go);
-    assert_int_equal(assay_sampler_open(pid, &options, &t.sampler, &err), 0);
+    assert_int_equal(as_sampler_open(pid, &options, &t.sampler, &err), 0);
     session_release(go);
-    if (assay_sampler_choice(t.sampler)->deep_b == 0) {
+    if (as_sampler_choice(t.sampler)->deep_b == 0) {
         kill(pid, SIGKILL);
         waitpid(pid, &status, 0);
-        assay_sampler_close(&t.sampler);
+        as_sampler_close(&t.sampler);
         print_message("# skipped: no memory may be locked for copies of two sizes\n");
         return;
     }
     const char *path = session_stream();
-    assert_int_equal(
-        assay_recorder_new(path, assay_sampler_choice(t.sampler), 0, &t.recorder, &err), 0);
+    assert_int_equal(as_recorder_new(path, as_sampler_choice(t.sampler), 0, &t.recorder, &err), 0);
     /* Until some of both exist: a reader that waits for a CPU asks for turns too slowly. */
     while (waitpid(pid, &status, WNOHANG) == 0) {
         if (t.copies[0] > 64 && t.copies[1] > 64)
             kill(pid, SIGKILL);
-        assay_sampler_wait(t.sampler, -1, 5);
-        assert_int_equal(assay_sampler_pump(t.sampler, false, turn, &t, &err), 0);
+        as_sampler_wait(t.sampler, -1, 5);
+        assert_int_equal(as_sampler_pump(t.sampler, false, turn, &t, &err), 0);
     }
     assert_true(WIFSIGNALED(status));
-    assert_int_equal(assay_sampler_pump(t.sampler, true, turn, &t, &err), 0);
-    const struct assay_stack_counts stacks = *assay_recorder_stacks(t.recorder);
-    assert_int_equal(assay_recorder_finish(&t.recorder, assay_sampler_counts(t.sampler), &err), 0);
-    assay_sampler_close(&t.sampler);
+    assert_int_equal(as_sampler_pump(t.sampler, true, turn, &t, &err), 0);
+    const struct as_stack_counts stacks = *as_recorder_stacks(t.recorder);
+    assert_int_equal(as_recorder_finish(&t.recorder, as_sampler_counts(t.sampler), &err), 0);
+    as_sampler_close(&t.sampler);
     session_read(&s, path);
     size_t cut = 0, whole = 0, all_cut = 0;
     as_vec_foreach (&s.sample, one) {
-        all_cut += one->end == ASSAY_STACK_CUT;
+        all_cut += one->end == AS_STACK_CUT;
         if (!begins(one->path, "burn_wide"))
             continue;
-        cut += one->end == ASSAY_STACK_CUT;
-        whole += one->end == ASSAY_STACK_COMPLETE;
-        assert_true(begins(one->path, one->end == ASSAY_STACK_CUT
+        cut += one->end == AS_STACK_CUT;
+        whole += one->end == AS_STACK_COMPLETE;
+        assert_true(begins(one->path, one->end == AS_STACK_CUT
                                           ? "burn_wide<wide_2<wide_1"
                                           : "burn_wide<wide_2<wide_1<case_wide<main<"));
     }
@@ -444,7 +443,7 @@ static void test_frame_pointers(void **state)
     (void)state;
     if (!session_has_events())
         return;
-    expect_path("deep", ASSAY_STACKS_FRAME, ASSAY_STACK_COMPLETE, "burn_deep",
+    expect_path("deep", AS_STACKS_FRAME, AS_STACK_COMPLETE, "burn_deep",
                 "burn_deep<case_deep<case_deep<case_deep<");
 }
 
@@ -452,7 +451,7 @@ static void test_frame_pointers(void **state)
 static void expect_ends(const char *name, const char *library, const char *inner, const char *outer)
 {
     struct session s;
-    const struct assay_sample_options options = {.rate_hz = 997, .stacks = ASSAY_STACKS_DWARF};
+    const struct as_sample_options options = {.rate_hz = 997, .stacks = AS_STACKS_DWARF};
     session_run(&s, &options, 0,
                 (const char *const[]){TARGETS "/sample-stacks", name, "200", library, NULL});
     size_t n = 0, good = 0;
@@ -461,7 +460,7 @@ static void expect_ends(const char *name, const char *library, const char *inner
         if (!begins(one->path, inner))
             continue;
         n++;
-        if (strstr(one->path, outer) && one->end == ASSAY_STACK_COMPLETE)
+        if (strstr(one->path, outer) && one->end == AS_STACK_COMPLETE)
             good++;
         else
             bad = one->path;
@@ -504,7 +503,7 @@ static void test_attach(void **state)
     if (!session_has_events())
         return;
     struct session s;
-    const struct assay_sample_options options = {.rate_hz = 997, .stacks = ASSAY_STACKS_DWARF};
+    const struct as_sample_options options = {.rate_hz = 997, .stacks = AS_STACKS_DWARF};
     const char *const argv[] = {TARGETS "/sample-spin", "4", "600000", NULL};
     session_attach(&s, &options, argv, 4, 700);
     if (!has_shares(&s)) { /* as in run_with_shares() */
@@ -527,7 +526,7 @@ static void test_max_size(void **state)
     if (!session_has_events())
         return;
     struct session s;
-    const struct assay_sample_options options = {.rate_hz = 1999};
+    const struct as_sample_options options = {.rate_hz = 1999};
     session_run(&s, &options, 2048,
                 (const char *const[]){TARGETS "/sample-spin", "1", "700", NULL});
     assert_true(s.dropped > 0);
@@ -540,12 +539,12 @@ static void test_no_process(void **state)
     (void)state;
     if (!session_has_events())
         return;
-    struct assay_sampler *sampler;
-    struct assay_error err = {0};
-    assert_int_equal(assay_sampler_open(0x3ffffff, NULL, &sampler, &err), ASSAY_ERR_NOT_FOUND);
+    struct as_sampler *sampler;
+    struct as_error err = {0};
+    assert_int_equal(as_sampler_open(0x3ffffff, NULL, &sampler, &err), AS_ERR_NOT_FOUND);
     assert_null(sampler);
-    const struct assay_sample_options bad = {.stacks = 9};
-    assert_int_equal(assay_sampler_open(getpid(), &bad, &sampler, &err), ASSAY_ERR_USAGE);
+    const struct as_sample_options bad = {.stacks = 9};
+    assert_int_equal(as_sampler_open(getpid(), &bad, &sampler, &err), AS_ERR_USAGE);
 }
 
 /* Without hardware counters the reason says so; with them cycles are used. */
@@ -554,14 +553,14 @@ static void test_choice(void **state)
     (void)state;
     if (!session_has_events())
         return;
-    struct assay_sampler *sampler;
-    struct assay_error err = {0};
-    assert_int_equal(assay_sampler_open(getpid(), NULL, &sampler, &err), 0);
-    const struct assay_sample_choice *choice = assay_sampler_choice(sampler);
-    assert_int_equal(choice->rate_hz, ASSAY_RATE_MEDIUM);
-    assert_int_equal(choice->event == ASSAY_EVENT_CPU_CLOCK,
+    struct as_sampler *sampler;
+    struct as_error err = {0};
+    assert_int_equal(as_sampler_open(getpid(), NULL, &sampler, &err), 0);
+    const struct as_sample_choice *choice = as_sampler_choice(sampler);
+    assert_int_equal(choice->rate_hz, AS_RATE_MEDIUM);
+    assert_int_equal(choice->event == AS_EVENT_CPU_CLOCK,
                      strstr(choice->reason, "no cycles: ") != NULL);
-    assay_sampler_close(&sampler);
+    as_sampler_close(&sampler);
 }
 
 int main(void)

@@ -33,17 +33,17 @@ static void copy_library(void)
 }
 
 /* As the kernel tells of it: by its build-id, or without by its inode. */
-static struct assay_sample_record mapping(const char *of, bool by_build_id)
+static struct as_sample_record mapping(const char *of, bool by_build_id)
 {
-    struct assay_file_identity file;
+    struct as_file_identity file;
     const int fd = open(of, O_RDONLY | O_CLOEXEC);
-    assert_true(fd >= 0 && assay_file_identify(fd, &file));
+    assert_true(fd >= 0 && as_file_identify(fd, &file));
     close(fd);
-    struct assay_sample_record map = {.kind = ASSAY_SAMPLE_MAP,
-                                      .pid = (uint32_t)getpid(),
-                                      .address = 0x10000, /* below all that is mapped */
-                                      .size_b = 0x1000,
-                                      .text = path};
+    struct as_sample_record map = {.kind = AS_SAMPLE_MAP,
+                                   .pid = (uint32_t)getpid(),
+                                   .address = 0x10000, /* below all that is mapped */
+                                   .size_b = 0x1000,
+                                   .text = path};
     assert_int_equal(file.build_id_b, 20);
     if (by_build_id)
         memcpy(map.build_id, file.build_id, map.build_id_b = file.build_id_b);
@@ -59,7 +59,7 @@ static void test_gone_then_there(void **state)
     (void)state;
     struct as_modules modules;
     uint32_t first, second, third;
-    const struct assay_sample_record map = mapping(LIBRARY, true);
+    const struct as_sample_record map = mapping(LIBRARY, true);
     assert_int_equal(as_modules_init(&modules), 0);
     assert_int_equal(as_modules_of(&modules, &map, &first), 0);
     assert_int_equal(modules.module.at[first].fd, -1);
@@ -69,7 +69,7 @@ static void test_gone_then_there(void **state)
     assert_int_equal(as_modules_of(&modules, &map, &second), 0);
     assert_int_equal(second, first);
     assert_true(modules.module.at[first].fd >= 0);
-    assert_int_equal(modules.module.at[first].fact.file.known, ASSAY_FILE_SEEN);
+    assert_int_equal(modules.module.at[first].fact.file.known, AS_FILE_SEEN);
     unlink(path);
     assert_non_null(as_module_object(&modules, first));
 
@@ -88,8 +88,8 @@ static void test_replaced(void **state)
     struct as_modules modules;
     uint32_t index;
     copy_library();
-    const struct assay_sample_record by_inode = mapping(path, false);
-    struct assay_sample_record by_build_id = mapping(path, true);
+    const struct as_sample_record by_inode = mapping(path, false);
+    struct as_sample_record by_build_id = mapping(path, true);
     by_build_id.build_id[0] ^= 1;
     assert_int_equal(as_modules_init(&modules), 0);
     assert_int_equal(as_modules_of(&modules, &by_build_id, &index), 0);

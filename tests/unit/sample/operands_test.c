@@ -106,15 +106,15 @@ __asm__(".text\n"
 
 struct stage {
     struct as_operands *operands;
-    struct assay_object *object;
+    struct as_object *object;
     uint64_t regs[17];
 };
 
 static uint64_t offset_of(const struct stage *s, const char *place)
 {
     const uint64_t address = (uint64_t)(place - __executable_start);
-    const struct assay_segment *segment;
-    const size_t n = assay_object_segments(s->object, &segment);
+    const struct as_segment *segment;
+    const size_t n = as_object_segments(s->object, &segment);
 
     for (size_t i = 0; i < n; i++)
         if (address - segment[i].address < segment[i].file_b)
@@ -129,7 +129,7 @@ static void walk(struct stage *s, const char *place, int number)
     const struct as_frame frame = {.module = 3, .address = offset_of(s, place)};
 
     for (unsigned i = 0; i < 100; i++) {
-        const struct assay_sample_record sample = {
+        const struct as_sample_record sample = {
             .pid = 5, .tid = 6, .time_ns = 1000 + i, .regs = s->regs};
 
         s->regs[number] = (1u << 30) + (uint64_t)i * (1u << 20);
@@ -141,18 +141,18 @@ static void walk(struct stage *s, const char *place, int number)
 /* Writes the facts on `place` at the end of the stream: "" for none. */
 static void told(const char *path, uint64_t offset, char *out, size_t n)
 {
-    struct assay_stream_record record;
-    struct assay_stream *stream;
+    struct as_stream_record record;
+    struct as_stream *stream;
     char want[64];
 
     out[0] = 0;
     snprintf(want, sizeof want, "3 %llu ", (unsigned long long)offset);
-    assert_int_equal(assay_stream_open(path, &stream, NULL), 0);
-    while (assay_stream_next(stream, &record, NULL) > 0)
-        if (record.kind == ASSAY_STREAM_PROCESS && strcmp(record.text, "operands") == 0 &&
+    assert_int_equal(as_stream_open(path, &stream, NULL), 0);
+    while (as_stream_next(stream, &record, NULL) > 0)
+        if (record.kind == AS_STREAM_PROCESS && strcmp(record.text, "operands") == 0 &&
             strncmp(record.value, want, strlen(want)) == 0)
             snprintf(out, n, "%s", record.value + strlen(want));
-    assay_stream_close(&stream);
+    as_stream_close(&stream);
 }
 
 static void test_instructions(void **state)
@@ -166,7 +166,7 @@ static void test_instructions(void **state)
     assert_true(mkdtemp(path) != NULL);
     char stream[64];
     snprintf(stream, sizeof stream, "%s/s", path);
-    assert_int_equal(assay_object_open("/proc/self/exe", NULL, &s.object, NULL), 0);
+    assert_int_equal(as_object_open("/proc/self/exe", NULL, &s.object, NULL), 0);
     assert_int_equal(as_operands_new(1000, true, &s.operands), 0);
     walk(&s, walk_plain, 1); /* rdx, the third register of the CPU's order */
     s.regs[2] = 1;           /* rcx: as good as none */
@@ -198,7 +198,7 @@ static void test_instructions(void **state)
         assert_string_equal(text, "");
     }
     as_operands_free(&s.operands);
-    assay_object_close(&s.object);
+    as_object_close(&s.object);
     unlink(stream);
     rmdir(path);
 }

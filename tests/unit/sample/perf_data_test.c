@@ -489,7 +489,7 @@ static const char *as_file(const uint8_t *p, size_t n)
     return file_path;
 }
 
-static int log_record(void *context, const struct assay_sample_record *r, struct assay_error *err)
+static int log_record(void *context, const struct as_sample_record *r, struct as_error *err)
 {
     static const char *const kinds[] = {"sample", "map",  "comm",   "fork",
                                         "exit",   "lost", "switch", "throttle"};
@@ -497,7 +497,7 @@ static int log_record(void *context, const struct assay_sample_record *r, struct
     (void)err;
     as_str_appendf(out, "%" PRIu64 " %s %u/%u cpu%u", r->time_ns, kinds[r->kind], r->pid, r->tid,
                    r->cpu);
-    if (r->kind == ASSAY_SAMPLE_SAMPLE)
+    if (r->kind == AS_SAMPLE_SAMPLE)
         as_str_appendf(out, " ip %" PRIx64 " period %" PRIu64, r->ip, r->period);
     for (size_t i = 0; i < r->chain_n; i++)
         as_str_appendf(out, " %" PRIx64, r->chain[i]);
@@ -505,12 +505,12 @@ static int log_record(void *context, const struct assay_sample_record *r, struct
         as_str_appendf(out, " pc %" PRIx64 " r15 %" PRIx64, r->regs[16], r->regs[15]);
     if (r->stack)
         as_str_appendf(out, " stack %" PRIx64 "+%zu %x", r->stack_at, r->stack_b, r->stack[8]);
-    if (r->kind == ASSAY_SAMPLE_MAP)
+    if (r->kind == AS_SAMPLE_MAP)
         as_str_appendf(out, " %" PRIx64 "+%" PRIx64 "@%" PRIx64 " %" PRIu64 " id%u:%02x",
                        r->address, r->size_b, r->offset, r->inode, r->build_id_b, r->build_id[0]);
     if (r->text)
         as_str_appendf(out, " %s", r->text);
-    if (r->kind == ASSAY_SAMPLE_FORK || r->kind == ASSAY_SAMPLE_EXIT)
+    if (r->kind == AS_SAMPLE_FORK || r->kind == AS_SAMPLE_EXIT)
         as_str_appendf(out, " of %u/%u", r->parent_pid, r->parent_tid);
     if (r->lost)
         as_str_appendf(out, " %" PRIu64, r->lost);
@@ -518,20 +518,20 @@ static int log_record(void *context, const struct assay_sample_record *r, struct
     return 0;
 }
 
-static struct assay_perf_data *open_bytes(const struct bytes *file)
+static struct as_perf_data *open_bytes(const struct bytes *file)
 {
-    struct assay_perf_data *data;
-    struct assay_error err = {0};
-    if (assay_perf_data_open(as_file(file->b.at, file->b.n), &data, &err) < 0)
+    struct as_perf_data *data;
+    struct as_error err = {0};
+    if (as_perf_data_open(as_file(file->b.at, file->b.n), &data, &err) < 0)
         fail_msg("%s", err.text);
     return data;
 }
 
-static struct as_str read_all(struct assay_perf_data *data)
+static struct as_str read_all(struct as_perf_data *data)
 {
     struct as_str out = {0};
-    struct assay_error err = {0};
-    if (assay_perf_data_read(data, log_record, &out, &err) < 0)
+    struct as_error err = {0};
+    if (as_perf_data_read(data, log_record, &out, &err) < 0)
         fail_msg("%s", err.text);
     return out;
 }
@@ -573,24 +573,24 @@ static void test_records(void **state)
     (void)state;
     struct bytes file = {0};
     make_whole(&file);
-    struct assay_perf_data *data = open_bytes(&file);
+    struct as_perf_data *data = open_bytes(&file);
     struct as_str out = read_all(data);
     assert_string_equal(as_str_z(&out), records);
-    const struct assay_sample_counts *counts = assay_perf_data_counts(data);
+    const struct as_sample_counts *counts = as_perf_data_counts(data);
     assert_int_equal(counts->samples, 2);
     assert_int_equal(counts->lost, 11);
     assert_int_equal(counts->throttled, 1);
     assert_int_equal(counts->damaged, 0);
     assert_int_equal(counts->late, 0);
-    assert_int_equal(assay_perf_data_facts(data)->idle, 1);
-    assert_string_equal(assay_perf_data_damage(data), "");
-    assay_perf_data_close(&data);
+    assert_int_equal(as_perf_data_facts(data)->idle, 1);
+    assert_string_equal(as_perf_data_damage(data), "");
+    as_perf_data_close(&data);
     assert_null(data);
     as_str_fini(&out);
     fini(&file);
 }
 
-static void expect_facts(const struct assay_perf_facts *facts)
+static void expect_facts(const struct as_perf_facts *facts)
 {
     assert_string_equal(facts->host, "node7");
     assert_string_equal(facts->os_release, "6.1.0");
@@ -609,7 +609,7 @@ static void expect_facts(const struct assay_perf_facts *facts)
     assert_int_equal(facts->last_ns, 1017);
     assert_true(facts->clock_offset_exact);
     assert_int_equal(facts->clock_offset_ns, 1699999999999999000);
-    assert_int_equal(facts->stacks, ASSAY_STACKS_FRAME);
+    assert_int_equal(facts->stacks, AS_STACKS_FRAME);
     assert_int_equal(facts->event_n, 1);
     assert_string_equal(facts->event[0].name, "cpu-clock:u");
     assert_true(facts->event[0].is_time);
@@ -620,15 +620,15 @@ static void test_facts(void **state)
     (void)state;
     struct bytes file = {0};
     make_whole(&file);
-    struct assay_perf_data *data = open_bytes(&file);
-    expect_facts(assay_perf_data_facts(data));
-    const struct assay_sample_choice *choice = assay_perf_data_choice(data);
-    assert_int_equal(choice->event, ASSAY_EVENT_CPU_CLOCK);
+    struct as_perf_data *data = open_bytes(&file);
+    expect_facts(as_perf_data_facts(data));
+    const struct as_sample_choice *choice = as_perf_data_choice(data);
+    assert_int_equal(choice->event, AS_EVENT_CPU_CLOCK);
     assert_int_equal(choice->rate_hz, 999);
     assert_true(choice->kernel);
     assert_true(choice->imported);
     assert_string_equal(choice->reason, "");
-    assay_perf_data_close(&data);
+    as_perf_data_close(&data);
     fini(&file);
 }
 
@@ -640,15 +640,15 @@ static void test_pipe(void **state)
     struct bytes records_bytes = {0}, file = {0};
     every_record(&records_bytes, &event.attr);
     make_pipe(&file, &event, 1, &records_bytes);
-    struct assay_perf_data *data = open_bytes(&file);
-    assert_true(assay_perf_data_facts(data)->pipe);
-    expect_facts(assay_perf_data_facts(data));
+    struct as_perf_data *data = open_bytes(&file);
+    assert_true(as_perf_data_facts(data)->pipe);
+    expect_facts(as_perf_data_facts(data));
     struct as_str out = read_all(data);
     char *id = strstr(out.p, "id20:ab /nowhere/solver");
     assert_non_null(id); /* here the build-id has no size of its own */
     memcpy(id, "id16", 4);
     assert_string_equal(as_str_z(&out), records);
-    assay_perf_data_close(&data);
+    as_perf_data_close(&data);
     as_str_fini(&out);
     fini(&records_bytes);
     fini(&file);
@@ -672,12 +672,12 @@ static void test_compressed(void **state)
         put(&plain, trace + 48 + 24, (size_t)(whole.b.at + whole.b.n - trace) - 72);
         compress(&packed, &plain, pieces[i]);
         make_file(&file, &event, 1, &packed, FEATURES);
-        struct assay_perf_data *data = open_bytes(&file);
+        struct as_perf_data *data = open_bytes(&file);
         struct as_str out = read_all(data);
         assert_string_equal(as_str_z(&out), records);
-        assert_true(assay_perf_data_facts(data)->compressed);
-        assert_string_equal(assay_perf_data_damage(data), "");
-        assay_perf_data_close(&data);
+        assert_true(as_perf_data_facts(data)->compressed);
+        assert_string_equal(as_perf_data_damage(data), "");
+        as_perf_data_close(&data);
         as_str_fini(&out);
         fini(&plain);
         fini(&packed);
@@ -700,13 +700,13 @@ static void test_stacks(void **state)
     struct bytes bytes = {0}, file = {0};
     sample(&bytes, &event.attr, 100, 50, 5);
     make_file(&file, &event, 1, &bytes, 0);
-    struct assay_perf_data *data = open_bytes(&file);
-    assert_int_equal(assay_perf_data_facts(data)->stacks, ASSAY_STACKS_DWARF);
+    struct as_perf_data *data = open_bytes(&file);
+    assert_int_equal(as_perf_data_facts(data)->stacks, AS_STACKS_DWARF);
     struct as_str out = read_all(data);
     assert_string_equal(as_str_z(&out),
                         "50 sample 100/101 cpu2 ip 401064 period 1001001 fffffffffffffe00 401064 "
                         "402005 pc 108 r15 117 stack 7ffc0000+40 1\n");
-    assay_perf_data_close(&data);
+    as_perf_data_close(&data);
     as_str_fini(&out);
     fini(&bytes);
     fini(&file);
@@ -725,11 +725,10 @@ static void test_branch_stacks(void **state)
         struct bytes bytes = {0}, file = {0};
         sample(&bytes, &event.attr, 100, 50, 5);
         make_file(&file, &event, 1, &bytes, 0);
-        struct assay_perf_data *data = open_bytes(&file);
-        assert_int_equal(assay_perf_data_facts(data)->stacks,
-                         calls ? ASSAY_STACKS_LBR : ASSAY_STACKS_FRAME);
-        assert_string_equal(assay_perf_data_choice(data)->reason, "");
-        assay_perf_data_close(&data);
+        struct as_perf_data *data = open_bytes(&file);
+        assert_int_equal(as_perf_data_facts(data)->stacks, calls ? AS_STACKS_LBR : AS_STACKS_FRAME);
+        assert_string_equal(as_perf_data_choice(data)->reason, "");
+        as_perf_data_close(&data);
         fini(&bytes);
         fini(&file);
     }
@@ -751,7 +750,7 @@ static void test_order(void **state)
             round_end(&bytes);
     }
     make_file(&file, &event, 1, &bytes, 0);
-    struct assay_perf_data *data = open_bytes(&file);
+    struct as_perf_data *data = open_bytes(&file);
     struct as_str out = read_all(data);
     const char *at = as_str_z(&out);
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
@@ -759,8 +758,8 @@ static void test_order(void **state)
         at = strchr(at, '\n') + 1;
     }
     assert_int_equal(*at, 0);
-    assert_int_equal(assay_perf_data_counts(data)->late, 1); /* the last, of which no order helps */
-    assay_perf_data_close(&data);
+    assert_int_equal(as_perf_data_counts(data)->late, 1); /* the last, of which no order helps */
+    as_perf_data_close(&data);
     as_str_fini(&out);
     fini(&bytes);
     fini(&file);
@@ -783,21 +782,21 @@ static void expect_two(uint64_t type)
     sample(&bytes, &events[0].attr, 100, 13, 9);
     sample(&bytes, &events[0].attr, 100, 14, 4711); /* unknown event */
     make_file(&file, events, 3, &bytes, 0);
-    struct assay_perf_data *data = open_bytes(&file);
+    struct as_perf_data *data = open_bytes(&file);
     struct as_str out = read_all(data);
-    const struct assay_perf_facts *facts = assay_perf_data_facts(data);
-    assert_int_equal(assay_perf_data_choice(data)->event, ASSAY_EVENT_CYCLES);
-    assert_string_equal(assay_perf_data_choice(data)->reason,
+    const struct as_perf_facts *facts = as_perf_data_facts(data);
+    assert_int_equal(as_perf_data_choice(data)->event, AS_EVENT_CYCLES);
+    assert_string_equal(as_perf_data_choice(data)->reason,
                         "samples of event 1:2, task-clock were only counted");
     assert_int_equal(facts->event[0].samples, 1);
     assert_int_equal(facts->event[1].samples, 1);
     assert_int_equal(facts->event[2].samples, 2);
-    assert_int_equal(assay_perf_data_counts(data)->samples, 2);
-    assert_int_equal(assay_perf_data_counts(data)->damaged, 1);
+    assert_int_equal(as_perf_data_counts(data)->samples, 2);
+    assert_int_equal(as_perf_data_counts(data)->damaged, 1);
     assert_non_null(strstr(as_str_z(&out), "5 map "));
     assert_non_null(strstr(as_str_z(&out), "\n12 sample "));
     assert_null(strstr(as_str_z(&out), "\n11 sample "));
-    assay_perf_data_close(&data);
+    as_perf_data_close(&data);
     as_str_fini(&out);
     fini(&bytes);
     fini(&file);
@@ -824,14 +823,14 @@ static void test_fixed_period(void **state)
     for (uint64_t i = 1; i <= 100; i++)
         sample(&bytes, &event.attr, 100, i * 1000000 + (i > 50 ? 70000000 : 0), 5);
     make_file(&file, &event, 1, &bytes, 0);
-    struct assay_perf_data *data = open_bytes(&file);
-    assert_int_equal(assay_perf_data_choice(data)->rate_hz, 1000);
-    assert_string_equal(assay_perf_data_choice(data)->reason,
+    struct as_perf_data *data = open_bytes(&file);
+    assert_int_equal(as_perf_data_choice(data)->rate_hz, 1000);
+    assert_string_equal(as_perf_data_choice(data)->reason,
                         "a sample every 3000000 cycles: taken as 1000 a second, the median");
     struct as_str out = read_all(data);
     assert_non_null(strstr(as_str_z(&out), "period 3000000"));
-    assert_int_equal(assay_perf_data_counts(data)->samples, 100);
-    assay_perf_data_close(&data);
+    assert_int_equal(as_perf_data_counts(data)->samples, 100);
+    as_perf_data_close(&data);
     as_str_fini(&out);
     fini(&bytes);
     fini(&file);
@@ -839,9 +838,9 @@ static void test_fixed_period(void **state)
 
 static void refused(const struct bytes *file, int code, const char *part)
 {
-    struct assay_perf_data *data;
-    struct assay_error err = {0};
-    assert_int_equal(assay_perf_data_open(as_file(file->b.at, file->b.n), &data, &err), code);
+    struct as_perf_data *data;
+    struct as_error err = {0};
+    assert_int_equal(as_perf_data_open(as_file(file->b.at, file->b.n), &data, &err), code);
     assert_null(data);
     if (!strstr(err.text, part))
         fail_msg("'%s' has no '%s'", err.text, part);
@@ -854,36 +853,36 @@ static void test_refusals(void **state)
                            .ids = 0};
     struct event two[2] = {{.attr = clock_attr(TYPE)}, {.attr = clock_attr(TYPE)}};
     struct bytes file = {0}, none = {0};
-    struct assay_perf_data *data;
-    struct assay_error err = {0};
+    struct as_perf_data *data;
+    struct as_error err = {0};
     put(&none, "", 1);
     none.b.n = 0;
     make_whole(&file);
     memcpy(file.b.at, "2ELIFREP", 8);
-    refused(&file, ASSAY_ERR_ARCH, "big-endian");
+    refused(&file, AS_ERR_ARCH, "big-endian");
     memcpy(file.b.at, "PERFFILE", 8);
-    refused(&file, ASSAY_ERR_UNSUPPORTED, "first version");
+    refused(&file, AS_ERR_UNSUPPORTED, "first version");
     memcpy(file.b.at, "PERFILE3", 8);
-    refused(&file, ASSAY_ERR_CORRUPT, "not a perf file");
+    refused(&file, AS_ERR_CORRUPT, "not a perf file");
     memcpy(file.b.at, "PERFILE2", 8);
     uint8_t *arch = memmem(file.b.at, file.b.n, "x86_64", 6);
     memcpy(arch, "armv99", 6);
-    refused(&file, ASSAY_ERR_ARCH, "armv99");
+    refused(&file, AS_ERR_ARCH, "armv99");
     fini(&file);
     make_file(&file, &faults, 1, &none, 0);
-    refused(&file, ASSAY_ERR_UNSUPPORTED, "record with '-e cycles'");
+    refused(&file, AS_ERR_UNSUPPORTED, "record with '-e cycles'");
     fini(&file);
     make_file(&file, two, 2, &none, 0);
-    refused(&file, ASSAY_ERR_CORRUPT, "cannot be distinguished");
+    refused(&file, AS_ERR_CORRUPT, "cannot be distinguished");
     fini(&file);
     put(&file, "PERFILE2", 8);
-    refused(&file, ASSAY_ERR_CORRUPT, "8 bytes");
+    refused(&file, AS_ERR_CORRUPT, "8 bytes");
     u64(&file, 16);
-    refused(&file, ASSAY_ERR_CORRUPT, "has no events");
+    refused(&file, AS_ERR_CORRUPT, "has no events");
     fini(&file);
-    assert_int_equal(assay_perf_data_open("/nowhere", &data, &err), ASSAY_ERR_NOT_FOUND);
-    assert_int_equal(assay_perf_data_open("/", &data, &err), ASSAY_ERR_NOT_REGULAR);
-    assert_int_equal(assay_perf_data_open("/dev/null", &data, &err), ASSAY_ERR_NOT_REGULAR);
+    assert_int_equal(as_perf_data_open("/nowhere", &data, &err), AS_ERR_NOT_FOUND);
+    assert_int_equal(as_perf_data_open("/", &data, &err), AS_ERR_NOT_REGULAR);
+    assert_int_equal(as_perf_data_open("/dev/null", &data, &err), AS_ERR_NOT_REGULAR);
     fini(&none);
 }
 
@@ -901,11 +900,11 @@ static void test_unfinished(void **state)
     struct perf_event_attr attr = clock_attr(TYPE);
     every_record(&whole, &attr);
     file.b.n = (size_t)data_at + whole.b.n - 16; /* in the last sample */
-    struct assay_perf_data *data = open_bytes(&file);
+    struct as_perf_data *data = open_bytes(&file);
     struct as_str out = read_all(data);
-    assert_int_equal(assay_perf_data_counts(data)->samples, 1);
-    assert_non_null(strstr(assay_perf_data_damage(data), "perf was stopped before"));
-    assay_perf_data_close(&data);
+    assert_int_equal(as_perf_data_counts(data)->samples, 1);
+    assert_non_null(strstr(as_perf_data_damage(data), "perf was stopped before"));
+    as_perf_data_close(&data);
     as_str_fini(&out);
     fini(&whole);
     fini(&file);
@@ -913,10 +912,10 @@ static void test_unfinished(void **state)
 
 /* ---- Damage ------------------------------------------------------------------------------- */
 
-static struct assay_recorder *recorder;
+static struct as_recorder *recorder;
 
 /* Touches all that is given. */
-static int touch(void *context, const struct assay_sample_record *r, struct assay_error *err)
+static int touch(void *context, const struct as_sample_record *r, struct as_error *err)
 {
     uint64_t *sum = context;
     for (size_t i = 0; i < r->chain_n; i++)
@@ -926,29 +925,28 @@ static int touch(void *context, const struct assay_sample_record *r, struct assa
     for (size_t i = 0; r->regs && i < 17; i++)
         *sum += r->regs[i];
     *sum += r->text ? strlen(r->text) : 0;
-    return recorder ? assay_recorder_add(recorder, r, err) : 0;
+    return recorder ? as_recorder_add(recorder, r, err) : 0;
 }
 
 /* An error with a sentence, or records. Now and then through the recorder too. */
 static void survive(const uint8_t *p, size_t n, bool record)
 {
-    struct assay_perf_data *data;
-    struct assay_error err = {0};
+    struct as_perf_data *data;
+    struct as_error err = {0};
     uint64_t sum = 0;
-    if (assay_perf_data_open(as_file(p, n), &data, &err) < 0) {
+    if (as_perf_data_open(as_file(p, n), &data, &err) < 0) {
         assert_null(data);
         assert_true(err.text[0] != 0);
         return;
     }
     if (record)
         assert_int_equal(
-            assay_recorder_new(session_stream(), assay_perf_data_choice(data), 0, &recorder, &err),
-            0);
-    if (assay_perf_data_read(data, touch, &sum, &err) < 0)
+            as_recorder_new(session_stream(), as_perf_data_choice(data), 0, &recorder, &err), 0);
+    if (as_perf_data_read(data, touch, &sum, &err) < 0)
         assert_true(err.text[0] != 0);
     if (record)
-        assert_int_equal(assay_recorder_finish(&recorder, assay_perf_data_counts(data), &err), 0);
-    assay_perf_data_close(&data);
+        assert_int_equal(as_recorder_finish(&recorder, as_perf_data_counts(data), &err), 0);
+    as_perf_data_close(&data);
 }
 
 static void hurt(const struct bytes *file)
@@ -996,21 +994,21 @@ static void test_no_memory(void **state)
 {
     (void)state;
     struct bytes file = {0};
-    struct assay_perf_data *data;
-    struct assay_error err = {0};
+    struct as_perf_data *data;
+    struct as_error err = {0};
     int rc = -1;
     make_whole(&file);
     const char *path = as_file(file.b.at, file.b.n);
     for (int64_t after = 0; rc < 0; after++) {
         uint64_t sum = 0;
         as_alloc_fail_after(after);
-        rc = assay_perf_data_open(path, &data, &err);
+        rc = as_perf_data_open(path, &data, &err);
         if (rc == 0)
-            rc = assay_perf_data_read(data, touch, &sum, &err);
+            rc = as_perf_data_read(data, touch, &sum, &err);
         as_alloc_fail_after(-1);
         if (rc < 0)
-            assert_int_equal(rc, ASSAY_ERR_NOMEM);
-        assay_perf_data_close(&data);
+            assert_int_equal(rc, AS_ERR_NOMEM);
+        as_perf_data_close(&data);
     }
     fini(&file);
 }

@@ -70,7 +70,7 @@ static void damaged_tables_end(void **state)
             bytes[i] = (uint8_t)(seed >> 56);
         }
         assert_true(as_python_line((uint32_t)(seed >> 40), bytes, sizeof bytes,
-                                   (uint32_t)(seed >> 32 & 255)) < ASSAY_PYTHON_LINES);
+                                   (uint32_t)(seed >> 32 & 255)) < AS_PYTHON_LINES);
     }
 }
 
@@ -101,7 +101,7 @@ static void functions_have_names_and_lines(void **state)
     const struct as_agent_python_frame frame[] = {
         {0, 4096}, {7, 20 | AS_AGENT_PYTHON_CALLS}, {7, AS_AGENT_PYTHON_BYTES}, {8, 0}};
     struct as_python_codes codes;
-    struct assay_sample_record sample = {0};
+    struct as_sample_record sample = {0};
     uint32_t size_b;
     struct as_agent_code_record *record = record_of(file, sizeof file, 2, "C.f", &size_b);
     as_python_codes_init(&codes);

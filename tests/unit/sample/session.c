@@ -17,14 +17,14 @@
 
 bool session_has_events(void)
 {
-    struct assay_sampler *sampler;
-    struct assay_error err = {0};
-    if (assay_sampler_open(getpid(), NULL, &sampler, &err) < 0) {
+    struct as_sampler *sampler;
+    struct as_error err = {0};
+    if (as_sampler_open(getpid(), NULL, &sampler, &err) < 0) {
         /* Not skip(): tests/unit/skips.py makes a skipped point of this. */
         print_message("# skipped: %s\n", err.text);
         return false;
     }
-    assay_sampler_close(&sampler);
+    as_sampler_close(&sampler);
     return true;
 }
 
@@ -77,12 +77,12 @@ const char *session_stream(void)
 
 struct known {
     char path[256];
-    struct assay_object *object;
+    struct as_object *object;
 };
 static struct known known[64];
 static size_t known_n;
 
-static struct assay_object *object_of(const char *path)
+static struct as_object *object_of(const char *path)
 {
     for (size_t i = 0; i < known_n; i++)
         if (strcmp(known[i].path, path) == 0)
@@ -91,27 +91,27 @@ static struct assay_object *object_of(const char *path)
         return NULL;
     struct known *k = &known[known_n++];
     snprintf(k->path, sizeof k->path, "%s", path);
-    assay_object_open(path, NULL, &k->object, NULL);
+    as_object_open(path, NULL, &k->object, NULL);
     return k->object;
 }
 
-static const char *name_of(const struct assay_stream_module *module, uint64_t offset)
+static const char *name_of(const struct as_stream_module *module, uint64_t offset)
 {
-    const struct assay_segment *segment;
-    const struct assay_function *f;
-    struct assay_error err;
+    const struct as_segment *segment;
+    const struct as_function *f;
+    struct as_error err;
     size_t n, segments;
-    if (module->kind != ASSAY_MODULE_FILE)
+    if (module->kind != AS_MODULE_FILE)
         return module->path;
-    struct assay_object *object = object_of(module->path);
+    struct as_object *object = object_of(module->path);
     if (!object)
         return "?";
-    segments = assay_object_segments(object, &segment);
+    segments = as_object_segments(object, &segment);
     for (size_t i = 0; i < segments; i++) {
         uint64_t address = segment[i].address + (offset - segment[i].offset);
         if (segment[i].type != 1 || offset < segment[i].offset ||
             offset - segment[i].offset >= segment[i].file_b ||
-            assay_object_functions(object, false, &f, &n, &err) < 0)
+            as_object_functions(object, false, &f, &n, &err) < 0)
             continue;
         for (size_t k = 0; k < n; k++)
             if (address >= f[k].start && address < f[k].end)
@@ -122,13 +122,13 @@ static const char *name_of(const struct assay_stream_module *module, uint64_t of
 
 /* ---- Reading ------------------------------------------------------------------------------ */
 
-static void take_sample(struct session *out, struct assay_stream *stream,
-                        const struct assay_stream_record *record)
+static void take_sample(struct session *out, struct as_stream *stream,
+                        const struct as_stream_record *record)
 {
     size_t modules_n, nodes_n, threads_n, n = 0;
-    const struct assay_stream_module *module = assay_stream_modules(stream, &modules_n);
-    const struct assay_stream_node *node = assay_stream_nodes(stream, &nodes_n);
-    const struct assay_stream_thread *thread = assay_stream_threads(stream, &threads_n);
+    const struct as_stream_module *module = as_stream_modules(stream, &modules_n);
+    const struct as_stream_node *node = as_stream_nodes(stream, &nodes_n);
+    const struct as_stream_thread *thread = as_stream_threads(stream, &threads_n);
     struct one one = {.pid = thread[record->thread].pid,
                       .tid = thread[record->thread].tid,
                       .cpu = record->cpu,
@@ -144,39 +144,39 @@ static void take_sample(struct session *out, struct assay_stream *stream,
     assert_int_equal(as_vec_push(&out->sample, one), 0);
 }
 
-static void take_switch(struct session *out, struct assay_stream *stream,
-                        const struct assay_stream_record *record)
+static void take_switch(struct session *out, struct as_stream *stream,
+                        const struct as_stream_record *record)
 {
     size_t n;
-    const struct assay_stream_thread *thread = assay_stream_threads(stream, &n);
-    struct assay_stream_thread of = thread[record->thread];
+    const struct as_stream_thread *thread = as_stream_threads(stream, &n);
+    struct as_stream_thread of = thread[record->thread];
     struct turn turn = {of.tid, record->cpu, of.pid == of.tid, record->out};
     assert_int_equal(as_vec_push(&out->turn, turn), 0);
 }
 
 void session_read(struct session *out, const char *path)
 {
-    struct assay_stream *stream;
-    struct assay_stream_record record;
-    struct assay_error err = {0};
+    struct as_stream *stream;
+    struct as_stream_record record;
+    struct as_error err = {0};
     int rc;
-    if (assay_stream_open(path, &stream, &err) < 0)
+    if (as_stream_open(path, &stream, &err) < 0)
         fail_msg("%s", err.text);
-    while ((rc = assay_stream_next(stream, &record, &err)) > 0) {
-        if (record.kind == ASSAY_STREAM_SAMPLE)
+    while ((rc = as_stream_next(stream, &record, &err)) > 0) {
+        if (record.kind == AS_STREAM_SAMPLE)
             take_sample(out, stream, &record);
-        out->maps += record.kind == ASSAY_STREAM_MAP;
-        out->comms += record.kind == ASSAY_STREAM_COMM;
-        out->forks += record.kind == ASSAY_STREAM_FORK;
-        out->exits += record.kind == ASSAY_STREAM_EXIT;
-        if (record.kind == ASSAY_STREAM_SWITCH)
+        out->maps += record.kind == AS_STREAM_MAP;
+        out->comms += record.kind == AS_STREAM_COMM;
+        out->forks += record.kind == AS_STREAM_FORK;
+        out->exits += record.kind == AS_STREAM_EXIT;
+        if (record.kind == AS_STREAM_SWITCH)
             take_switch(out, stream, &record);
-        out->throttles += record.kind == ASSAY_STREAM_THROTTLE;
+        out->throttles += record.kind == AS_STREAM_THROTTLE;
     }
     assert_int_equal(rc, 0);
-    out->truncated = assay_stream_truncated(stream);
-    out->counts = *assay_stream_counts(stream, &out->dropped);
-    assay_stream_close(&stream);
+    out->truncated = as_stream_truncated(stream);
+    out->counts = *as_stream_counts(stream, &out->dropped);
+    as_stream_close(&stream);
 }
 
 void session_fini(struct session *session)
@@ -211,7 +211,7 @@ void session_release(int go)
     close(go);
 }
 
-static void must(int rc, const struct assay_error *err)
+static void must(int rc, const struct as_error *err)
 {
     if (rc < 0)
         fail_msg("%s", err->text);
@@ -248,17 +248,17 @@ static void not_for_ever(uint64_t begun_ns)
 }
 
 /* Pumps until the target ends, or has had `until_ns` in all when that is positive. */
-static void record(struct session *out, struct assay_sampler *sampler, pid_t pid, uint64_t max_b,
+static void record(struct session *out, struct as_sampler *sampler, pid_t pid, uint64_t max_b,
                    uint64_t until_ns)
 {
-    struct assay_recorder *recorder;
-    struct assay_error err = {0};
+    struct as_recorder *recorder;
+    struct as_error err = {0};
     struct rusage usage = {0};
     const char *path = session_stream();
     uint64_t begun_ns = clock_ns(CLOCK_MONOTONIC);
     int status = 0;
-    out->choice = *assay_sampler_choice(sampler);
-    must(assay_recorder_new(path, &out->choice, max_b, &recorder, &err), &err);
+    out->choice = *as_sampler_choice(sampler);
+    must(as_recorder_new(path, &out->choice, max_b, &recorder, &err), &err);
     while (wait4(pid, &status, WNOHANG, &usage) == 0) {
         if (until_ns && account->fair_ns >= until_ns) {
             kill(pid, SIGKILL);
@@ -266,14 +266,14 @@ static void record(struct session *out, struct assay_sampler *sampler, pid_t pid
             break;
         }
         not_for_ever(begun_ns);
-        assay_sampler_wait(sampler, -1, 50);
-        must(assay_sampler_pump(sampler, false, assay_recorder_add, recorder, &err), &err);
+        as_sampler_wait(sampler, -1, 50);
+        must(as_sampler_pump(sampler, false, as_recorder_add, recorder, &err), &err);
     }
     out->cpu_ns = usage_ns(&usage);
     out->fair_ns = account->fair_ns;
-    must(assay_sampler_pump(sampler, true, assay_recorder_add, recorder, &err), &err);
-    must(assay_recorder_finish(&recorder, assay_sampler_counts(sampler), &err), &err);
-    assay_sampler_close(&sampler);
+    must(as_sampler_pump(sampler, true, as_recorder_add, recorder, &err), &err);
+    must(as_recorder_finish(&recorder, as_sampler_counts(sampler), &err), &err);
+    as_sampler_close(&sampler);
     if (!until_ns)
         assert_int_equal(status, 0);
     struct stat st;
@@ -285,19 +285,19 @@ static void record(struct session *out, struct assay_sampler *sampler, pid_t pid
     assert_int_equal(out->counts.damaged, 0);
 }
 
-void session_run(struct session *out, const struct assay_sample_options *options, uint64_t max_b,
+void session_run(struct session *out, const struct as_sample_options *options, uint64_t max_b,
                  const char *const *argv)
 {
-    struct assay_sample_options on_exec = {0};
-    struct assay_sampler *sampler;
-    struct assay_error err = {0};
+    struct as_sample_options on_exec = {0};
+    struct as_sampler *sampler;
+    struct as_error err = {0};
     int go;
     if (options)
         on_exec = *options;
     on_exec.on_exec = true;
     *out = (struct session){0};
     pid_t pid = session_start(argv, -1, &go);
-    int rc = assay_sampler_open(pid, &on_exec, &sampler, &err);
+    int rc = as_sampler_open(pid, &on_exec, &sampler, &err);
     session_release(go);
     must(rc, &err);
     record(out, sampler, pid, max_b, 0);
@@ -316,11 +316,11 @@ static int threads_of(pid_t pid)
     return n;
 }
 
-void session_attach(struct session *out, const struct assay_sample_options *options,
+void session_attach(struct session *out, const struct as_sample_options *options,
                     const char *const *argv, int threads, unsigned cpu_ms)
 {
-    struct assay_sampler *sampler;
-    struct assay_error err = {0};
+    struct as_sampler *sampler;
+    struct as_error err = {0};
     uint64_t begun_ns = clock_ns(CLOCK_MONOTONIC);
     int go;
     *out = (struct session){0};
@@ -332,7 +332,7 @@ void session_attach(struct session *out, const struct assay_sample_options *opti
         usleep(10000);
     }
     const uint64_t before_ns = used_ns(pid);
-    must(assay_sampler_open(pid, options, &sampler, &err), &err);
+    must(as_sampler_open(pid, options, &sampler, &err), &err);
     const uint64_t fair_before_ns =
         account->fair_ns; /* less than a turn of each thread is not in */
     record(out, sampler, pid, 0, fair_before_ns + cpu_ms * 1000000u);

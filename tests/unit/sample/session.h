@@ -39,19 +39,19 @@ struct session {
     uint64_t cpu_ns;  /* that the target used while it was sampled, by the kernel's account */
     uint64_t fair_ns; /* of these, the CPU time that the target received, by its own account */
     uint64_t dropped;
-    struct assay_sample_counts counts;
-    struct assay_sample_choice choice;
+    struct as_sample_counts counts;
+    struct as_sample_choice choice;
     bool truncated;
 };
 
 /* False, with the reason told, where sampling is not permitted. */
 bool session_has_events(void);
 /* Runs argv[0] under the sampler and reads the stream back. `max_b`, `options`: may be 0, NULL. */
-void session_run(struct session *out, const struct assay_sample_options *options, uint64_t max_b,
+void session_run(struct session *out, const struct as_sample_options *options, uint64_t max_b,
                  const char *const *argv);
 /* As above, on a process that runs `threads` threads already. The process is killed after `cpu_ms`
  * of CPU time from then on. */
-void session_attach(struct session *out, const struct assay_sample_options *options,
+void session_attach(struct session *out, const struct as_sample_options *options,
                     const char *const *argv, int threads, unsigned cpu_ms);
 /* A child that waits before it executes the target, its output at the descriptor `output` (-1: as
  * ours); session_release lets it go and closes `go`. */

@@ -18,66 +18,66 @@
 #include "sample/sampler.h"
 #include "session.h"
 
-static const struct assay_sample_choice choice = {
-    .event = ASSAY_EVENT_CPU_CLOCK, .rate_hz = 499, .reason = "because"};
+static const struct as_sample_choice choice = {
+    .event = AS_EVENT_CPU_CLOCK, .rate_hz = 499, .reason = "because"};
 
-static void give(struct assay_recorder *recorder, struct assay_sample_record record)
+static void give(struct as_recorder *recorder, struct as_sample_record record)
 {
-    struct assay_error err;
-    assert_int_equal(assay_recorder_add(recorder, &record, &err), 0);
+    struct as_error err;
+    assert_int_equal(as_recorder_add(recorder, &record, &err), 0);
 }
 
-static void give_map(struct assay_recorder *recorder, uint32_t pid, uint64_t address,
-                     uint64_t size_b, uint64_t offset, const char *path)
+static void give_map(struct as_recorder *recorder, uint32_t pid, uint64_t address, uint64_t size_b,
+                     uint64_t offset, const char *path)
 {
-    give(recorder, (struct assay_sample_record){.kind = ASSAY_SAMPLE_MAP,
-                                                .pid = pid,
-                                                .tid = pid,
-                                                .time_ns = 1000,
-                                                .address = address,
-                                                .size_b = size_b,
-                                                .offset = offset,
-                                                .inode = 7,
-                                                .text = path});
+    give(recorder, (struct as_sample_record){.kind = AS_SAMPLE_MAP,
+                                             .pid = pid,
+                                             .tid = pid,
+                                             .time_ns = 1000,
+                                             .address = address,
+                                             .size_b = size_b,
+                                             .offset = offset,
+                                             .inode = 7,
+                                             .text = path});
 }
 
-static void give_chain(struct assay_recorder *recorder, uint32_t pid, uint32_t tid,
-                       uint64_t time_ns, const uint64_t *chain, size_t n)
+static void give_chain(struct as_recorder *recorder, uint32_t pid, uint32_t tid, uint64_t time_ns,
+                       const uint64_t *chain, size_t n)
 {
-    give(recorder, (struct assay_sample_record){.kind = ASSAY_SAMPLE_SAMPLE,
-                                                .pid = pid,
-                                                .tid = tid,
-                                                .cpu = tid % 3,
-                                                .time_ns = time_ns,
-                                                .period = 2004008,
-                                                .ip = n ? chain[n - 1] : 0x1234,
-                                                .chain = chain,
-                                                .chain_n = n});
+    give(recorder, (struct as_sample_record){.kind = AS_SAMPLE_SAMPLE,
+                                             .pid = pid,
+                                             .tid = tid,
+                                             .cpu = tid % 3,
+                                             .time_ns = time_ns,
+                                             .period = 2004008,
+                                             .ip = n ? chain[n - 1] : 0x1234,
+                                             .chain = chain,
+                                             .chain_n = n});
 }
 
 /* Two processes, one a fork of the other that then executes; maps that replace each other. */
 static void write_stream(const char *path, unsigned samples)
 {
-    struct assay_recorder *recorder;
-    struct assay_error err = {0};
-    struct assay_sample_counts counts = {.samples = samples, .lost = 5, .late = 2};
-    if (assay_recorder_new(path, &choice, 0, &recorder, &err) < 0)
+    struct as_recorder *recorder;
+    struct as_error err = {0};
+    struct as_sample_counts counts = {.samples = samples, .lost = 5, .late = 2};
+    if (as_recorder_new(path, &choice, 0, &recorder, &err) < 0)
         fail_msg("%s", err.text);
     give_map(recorder, 10, 0x400000, 0x10000, 0x1000, "/bin/one");
     give_map(recorder, 10, 0x404000, 0x2000, 0, "/lib/two"); /* in the middle of one */
     give_map(recorder, 10, 0x500000, 0x1000, 0, "//anon");
-    give(recorder, (struct assay_sample_record){.kind = ASSAY_SAMPLE_COMM,
-                                                .pid = 10,
-                                                .tid = 10,
-                                                .text = "one",
-                                                .out = false,
-                                                .time_ns = 1500});
-    give(recorder, (struct assay_sample_record){.kind = ASSAY_SAMPLE_FORK,
-                                                .pid = 20,
-                                                .tid = 20,
-                                                .parent_pid = 10,
-                                                .parent_tid = 10,
-                                                .time_ns = 1600});
+    give(recorder, (struct as_sample_record){.kind = AS_SAMPLE_COMM,
+                                             .pid = 10,
+                                             .tid = 10,
+                                             .text = "one",
+                                             .out = false,
+                                             .time_ns = 1500});
+    give(recorder, (struct as_sample_record){.kind = AS_SAMPLE_FORK,
+                                             .pid = 20,
+                                             .tid = 20,
+                                             .parent_pid = 10,
+                                             .parent_tid = 10,
+                                             .time_ns = 1600});
     for (unsigned i = 0; i < samples; i++) {
         const uint64_t chain[] = {(uint64_t)PERF_CONTEXT_KERNEL,
                                   0xffffffff81000010u,
@@ -89,13 +89,12 @@ static void write_stream(const char *path, unsigned samples)
                                   0x500005};
         give_chain(recorder, i % 2 ? 10 : 20, i % 2 ? 10 : 20, 2000 + i * 1000, chain, 8);
     }
-    give(recorder,
-         (struct assay_sample_record){
-             .kind = ASSAY_SAMPLE_COMM, .pid = 20, .tid = 20, .text = "new", .out = true});
+    give(recorder, (struct as_sample_record){
+                       .kind = AS_SAMPLE_COMM, .pid = 20, .tid = 20, .text = "new", .out = true});
     give_chain(recorder, 20, 20, 9000000, (const uint64_t[]){0x400100}, 0);
     give(recorder,
-         (struct assay_sample_record){.kind = ASSAY_SAMPLE_LOST, .pid = 10, .tid = 11, .lost = 5});
-    if (assay_recorder_finish(&recorder, &counts, &err) < 0)
+         (struct as_sample_record){.kind = AS_SAMPLE_LOST, .pid = 10, .tid = 11, .lost = 5});
+    if (as_recorder_finish(&recorder, &counts, &err) < 0)
         fail_msg("%s", err.text);
     assert_null(recorder);
 }
@@ -104,33 +103,33 @@ static void test_facts(void **state)
 {
     (void)state;
     const char *path = session_stream();
-    struct assay_stream *stream;
-    struct assay_stream_record r;
-    struct assay_error err;
+    struct as_stream *stream;
+    struct as_stream_record r;
+    struct as_error err;
     size_t samples = 0, infos = 0, maps = 0, modules, nodes, threads;
     uint64_t lost = 0, dropped;
     write_stream(path, 1000);
-    assert_int_equal(assay_stream_open(path, &stream, &err), 0);
-    while (assay_stream_next(stream, &r, &err) > 0) {
-        const struct assay_stream_module *m = assay_stream_modules(stream, &modules);
-        const struct assay_stream_node *node = assay_stream_nodes(stream, &nodes);
-        const struct assay_stream_thread *thread = assay_stream_threads(stream, &threads);
+    assert_int_equal(as_stream_open(path, &stream, &err), 0);
+    while (as_stream_next(stream, &r, &err) > 0) {
+        const struct as_stream_module *m = as_stream_modules(stream, &modules);
+        const struct as_stream_node *node = as_stream_nodes(stream, &nodes);
+        const struct as_stream_thread *thread = as_stream_threads(stream, &threads);
         lost += r.lost;
-        maps += r.kind == ASSAY_STREAM_MAP;
-        if (r.kind == ASSAY_STREAM_INFO && infos++ == 0) {
+        maps += r.kind == AS_STREAM_MAP;
+        if (r.kind == AS_STREAM_INFO && infos++ == 0) {
             assert_string_equal(r.text, "event");
             assert_string_equal(r.value, "cpu-clock");
         }
-        if (r.kind == ASSAY_STREAM_COMM && r.out)
+        if (r.kind == AS_STREAM_COMM && r.out)
             assert_string_equal(r.text, "new");
-        if (r.kind == ASSAY_STREAM_FORK) {
+        if (r.kind == AS_STREAM_FORK) {
             assert_int_equal(thread[r.thread].pid, 20);
             assert_int_equal(thread[r.parent].pid, 10);
         }
-        if (r.kind != ASSAY_STREAM_SAMPLE)
+        if (r.kind != AS_STREAM_SAMPLE)
             continue;
         if (samples == 1000) { /* after exec nothing is mapped */
-            assert_int_equal(m[node[r.node].module].kind, ASSAY_MODULE_UNKNOWN);
+            assert_int_equal(m[node[r.node].module].kind, AS_MODULE_UNKNOWN);
             assert_int_equal(node[r.node].parent, 0);
             break;
         }
@@ -151,17 +150,17 @@ static void test_facts(void **state)
         }
         assert_int_equal(at, 0);
     }
-    while (assay_stream_next(stream, &r, &err) > 0)
+    while (as_stream_next(stream, &r, &err) > 0)
         lost += r.lost;
     assert_int_equal(samples, 1000);
     assert_int_equal(maps, 3);
     assert_int_equal(lost, 5);
-    assert_false(assay_stream_truncated(stream));
-    assert_int_equal(assay_stream_counts(stream, &dropped)->late, 2);
+    assert_false(as_stream_truncated(stream));
+    assert_int_equal(as_stream_counts(stream, &dropped)->late, 2);
     assert_int_equal(dropped, 0);
-    assay_stream_nodes(stream, &nodes);
+    as_stream_nodes(stream, &nodes);
     assert_int_equal(nodes, 1 + 3 + 50 * 3 + 1); /* each path once */
-    assay_stream_close(&stream);
+    as_stream_close(&stream);
     struct stat st;
     assert_int_equal(stat(path, &st), 0);
     assert_true(st.st_size < 1000 * 10 + 4096);
@@ -170,26 +169,26 @@ static void test_facts(void **state)
 /* Reads all; the number of samples. Every value handed out is within its table. */
 static size_t walk(const char *path, bool *truncated)
 {
-    struct assay_stream *stream;
-    struct assay_stream_record r;
-    struct assay_error err;
+    struct as_stream *stream;
+    struct as_stream_record r;
+    struct as_error err;
     size_t samples = 0, n;
     *truncated = true;
-    if (assay_stream_open(path, &stream, &err) < 0)
+    if (as_stream_open(path, &stream, &err) < 0)
         return 0;
-    while (assay_stream_next(stream, &r, &err) > 0) {
-        const struct assay_stream_node *node = assay_stream_nodes(stream, &n);
+    while (as_stream_next(stream, &r, &err) > 0) {
+        const struct as_stream_node *node = as_stream_nodes(stream, &n);
         assert_true(r.node < n);
-        assay_stream_modules(stream, &n);
+        as_stream_modules(stream, &n);
         for (uint32_t at = r.node; at; at = node[at].parent)
             assert_true(node[at].parent < at && node[at].module < n);
-        assert_true(r.module < n || r.kind != ASSAY_STREAM_MAP);
-        assay_stream_threads(stream, &n);
-        assert_true(r.thread < n || r.kind == ASSAY_STREAM_INFO);
-        samples += r.kind == ASSAY_STREAM_SAMPLE;
+        assert_true(r.module < n || r.kind != AS_STREAM_MAP);
+        as_stream_threads(stream, &n);
+        assert_true(r.thread < n || r.kind == AS_STREAM_INFO);
+        samples += r.kind == AS_STREAM_SAMPLE;
     }
-    *truncated = assay_stream_truncated(stream) || assay_stream_reading(stream).damaged > 0;
-    assay_stream_close(&stream);
+    *truncated = as_stream_truncated(stream) || as_stream_reading(stream).damaged > 0;
+    as_stream_close(&stream);
     return samples;
 }
 
@@ -248,36 +247,36 @@ static void test_every_length(void **state)
 #define HERE "./stream-module"
 
 /* A file of this process: what is mapped is what the record says. */
-static void give_file(struct assay_recorder *recorder, const char *path, uint64_t address)
+static void give_file(struct as_recorder *recorder, const char *path, uint64_t address)
 {
     struct stat st = {0};
     assert_int_equal(stat(path, &st), 0);
     char *full = realpath(path, NULL);
-    give(recorder, (struct assay_sample_record){.kind = ASSAY_SAMPLE_MAP,
-                                                .pid = (uint32_t)getpid(),
-                                                .tid = (uint32_t)getpid(),
-                                                .time_ns = 1000,
-                                                .address = address,
-                                                .size_b = 0x1000,
-                                                .inode = st.st_ino,
-                                                .text = full});
+    give(recorder, (struct as_sample_record){.kind = AS_SAMPLE_MAP,
+                                             .pid = (uint32_t)getpid(),
+                                             .tid = (uint32_t)getpid(),
+                                             .time_ns = 1000,
+                                             .address = address,
+                                             .size_b = 0x1000,
+                                             .inode = st.st_ino,
+                                             .text = full});
     free(full);
 }
 
-static void give_place(struct assay_recorder *recorder, uint64_t address)
+static void give_place(struct as_recorder *recorder, uint64_t address)
 {
     give_chain(recorder, (uint32_t)getpid(), (uint32_t)getpid(), 2000, &address, 1);
 }
 
 /* The modules of the stream that are files, of which there are `n`. */
-static const struct assay_stream_module *files_of(struct assay_stream *stream, size_t n)
+static const struct as_stream_module *files_of(struct as_stream *stream, size_t n)
 {
-    struct assay_stream_record r;
-    struct assay_error err;
+    struct as_stream_record r;
+    struct as_error err;
     size_t modules;
-    while (assay_stream_next(stream, &r, &err) > 0)
+    while (as_stream_next(stream, &r, &err) > 0)
         ;
-    const struct assay_stream_module *module = assay_stream_modules(stream, &modules);
+    const struct as_stream_module *module = as_stream_modules(stream, &modules);
     assert_int_equal(modules, 3 + n);
     return module + 3;
 }
@@ -294,18 +293,18 @@ static void test_files(void **state)
     (void)state;
     static const char *const name[] = {HERE "-replaced", HERE "-over", HERE "-same", HERE "-idle"};
     const char *path = session_stream();
-    struct assay_recorder *recorder;
-    struct assay_stream *stream;
-    struct assay_error err = {0};
-    struct assay_object *object;
+    struct as_recorder *recorder;
+    struct as_stream *stream;
+    struct as_error err = {0};
+    struct as_object *object;
     remove_copies();
     for (unsigned i = 0; i < 4; i++) {
         char command[256];
         snprintf(command, sizeof command, "cp '%s' %s", LIBRARY, name[i]);
         assert_int_equal(system(command), 0);
     }
-    assert_int_equal(assay_recorder_new(path, &choice, 0, &recorder, &err), 0);
-    assert_int_equal(assay_recorder_keep(recorder, ".", &err), 0);
+    assert_int_equal(as_recorder_new(path, &choice, 0, &recorder, &err), 0);
+    assert_int_equal(as_recorder_keep(recorder, ".", &err), 0);
     for (unsigned i = 0; i < 4; i++)
         give_file(recorder, name[i], 0x10000 * (i + 1));
     for (unsigned i = 0; i < 3; i++)
@@ -314,21 +313,21 @@ static void test_files(void **state)
                             "-replaced && cat " TARGETS "/sample-spin >" HERE "-over && rm " HERE
                             "-idle"),
                      0);
-    assert_int_equal(assay_recorder_finish(&recorder, NULL, &err), 0);
-    assert_int_equal(assay_stream_open(path, &stream, &err), 0);
-    const struct assay_stream_module *file = files_of(stream, 4);
+    assert_int_equal(as_recorder_finish(&recorder, NULL, &err), 0);
+    assert_int_equal(as_stream_open(path, &stream, &err), 0);
+    const struct as_stream_module *file = files_of(stream, 4);
     assert_string_equal(file[0].kept, "module-3");
     for (unsigned i = 0; i < 4; i++) {
-        assert_int_equal(file[i].file.known, ASSAY_FILE_SEEN);
+        assert_int_equal(file[i].file.known, AS_FILE_SEEN);
         assert_true(i == 0 || !file[i].kept);
-        const int rc = assay_sample_module_open(&file[i], NULL, ".", NULL, &object, &err);
-        assert_int_equal(rc, i == 0 || i == 2 ? 0 : ASSAY_ERR_NOT_FOUND);
-        assay_object_close(&object);
+        const int rc = as_sample_module_open(&file[i], NULL, ".", NULL, &object, &err);
+        assert_int_equal(rc, i == 0 || i == 2 ? 0 : AS_ERR_NOT_FOUND);
+        as_object_close(&object);
     }
     /* Another file at its path is not accepted. */
-    assert_int_equal(assay_sample_module_open(&file[0], NULL, NULL, NULL, &object, &err),
-                     ASSAY_ERR_NOT_FOUND);
-    assay_stream_close(&stream);
+    assert_int_equal(as_sample_module_open(&file[0], NULL, NULL, NULL, &object, &err),
+                     AS_ERR_NOT_FOUND);
+    as_stream_close(&stream);
     remove_copies();
 }
 
@@ -337,15 +336,15 @@ static void test_files(void **state)
 static void test_many_files(void **state)
 {
     (void)state;
-    enum { N = AS_HELD_MOST + 20 };
+    enum { N = AS_STOPPED_MAX + 20 };
     const char *path = session_stream();
-    struct assay_recorder *recorder;
-    struct assay_stream *stream;
-    struct assay_error err = {0};
+    struct as_recorder *recorder;
+    struct as_stream *stream;
+    struct as_error err = {0};
     char name[64];
     remove_copies();
-    assert_int_equal(assay_recorder_new(path, &choice, 0, &recorder, &err), 0);
-    assert_int_equal(assay_recorder_keep(recorder, ".", &err), 0);
+    assert_int_equal(as_recorder_new(path, &choice, 0, &recorder, &err), 0);
+    assert_int_equal(as_recorder_keep(recorder, ".", &err), 0);
     for (unsigned i = 0; i < N; i++) {
         snprintf(name, sizeof name, HERE "-%u", i);
         store(name, (const uint8_t *)&i, sizeof i);
@@ -353,17 +352,17 @@ static void test_many_files(void **state)
         if (i == 0)
             give_place(recorder, 0x10000 + 16);
     }
-    assert_true(open_descriptors() <= AS_HELD_MOST + 32);
+    assert_true(open_descriptors() <= AS_STOPPED_MAX + 32);
     give_place(recorder, 0x20000 + 16); /* let go by then */
     assert_int_equal(system("rm " HERE "-0 " HERE "-1"), 0);
-    assert_int_equal(assay_recorder_finish(&recorder, NULL, &err), 0);
-    assert_int_equal(assay_stream_open(path, &stream, &err), 0);
-    const struct assay_stream_module *file = files_of(stream, N);
+    assert_int_equal(as_recorder_finish(&recorder, NULL, &err), 0);
+    assert_int_equal(as_stream_open(path, &stream, &err), 0);
+    const struct as_stream_module *file = files_of(stream, N);
     assert_string_equal(file[0].kept, "module-3");
     assert_null(file[1].kept);
     for (unsigned i = 0; i < N; i++)
-        assert_int_equal(file[i].file.known, ASSAY_FILE_SEEN);
-    assay_stream_close(&stream);
+        assert_int_equal(file[i].file.known, AS_FILE_SEEN);
+    as_stream_close(&stream);
     remove_copies();
 }
 
@@ -376,21 +375,21 @@ static void test_first_version(void **state)
                       "\x0d\0\0\0\0\0\0\0"    /* 13 bytes */
                       "\2\0\6/a/bin\5\7\0\0"; /* FILE, path, device 5, inode 7, no more */
     const uint32_t sum = (uint32_t)crc32(0, bytes + 24, 13);
-    struct assay_stream *stream;
-    struct assay_stream_record r;
-    struct assay_error err;
+    struct as_stream *stream;
+    struct as_stream_record r;
+    struct as_error err;
     size_t n;
     memcpy(bytes + 20, &sum, sizeof sum);
     store(path, bytes, sizeof bytes - 1);
-    assert_int_equal(assay_stream_open(path, &stream, &err), 0);
-    while (assay_stream_next(stream, &r, &err) > 0)
+    assert_int_equal(as_stream_open(path, &stream, &err), 0);
+    while (as_stream_next(stream, &r, &err) > 0)
         ;
-    const struct assay_stream_module *module = assay_stream_modules(stream, &n);
+    const struct as_stream_module *module = as_stream_modules(stream, &n);
     assert_int_equal(n, 1);
     assert_string_equal(module->path, "/a/bin");
     assert_int_equal(module->file.inode, 7);
-    assert_int_equal(module->file.known, ASSAY_FILE_INODE);
-    assay_stream_close(&stream);
+    assert_int_equal(module->file.known, AS_FILE_INODE);
+    as_stream_close(&stream);
 }
 
 static void mend_sum(uint8_t *bytes, size_t n)
@@ -411,22 +410,22 @@ static void test_second_version(void **state)
                       "\x80\x14\0\1\x05\4\x87\x06\1\x87\4\0" /* SAMPLEs */
                       "\x0c\2\0\1";                          /* SWITCH in */
     static const uint64_t time_ns[] = {10, 13, 15, 16}, address[] = {18, 16, 16, 0};
-    struct assay_stream *stream;
-    struct assay_stream_record r;
-    struct assay_error err;
+    struct as_stream *stream;
+    struct as_stream_record r;
+    struct as_error err;
     size_t n = 0, nodes;
     bytes[16] = sizeof bytes - 1 - 24;
     mend_sum(bytes, sizeof bytes - 1);
     store(path, bytes, sizeof bytes - 1);
-    assert_int_equal(assay_stream_open(path, &stream, &err), 0);
-    for (; assay_stream_next(stream, &r, &err) > 0; n++) {
+    assert_int_equal(as_stream_open(path, &stream, &err), 0);
+    for (; as_stream_next(stream, &r, &err) > 0; n++) {
         assert_true(n < 4);
         assert_int_equal(r.time_ns, time_ns[n]);
-        assert_int_equal(assay_stream_nodes(stream, &nodes)[r.node].address, address[n]);
+        assert_int_equal(as_stream_nodes(stream, &nodes)[r.node].address, address[n]);
         assert_int_equal(r.period, n < 3 ? 5 : 0);
     }
     assert_int_equal(n, 4);
-    assay_stream_close(&stream);
+    as_stream_close(&stream);
 }
 
 /* One of the third: a packed block, known places by their number, times last and by periods. */
@@ -444,9 +443,9 @@ static void test_third_version(void **state)
     static const uint32_t tid[] = {11, 12, 12, 11};
     const size_t block_b = sizeof block - 1;
     uint8_t bytes[24 + 9 + sizeof block] = "ASSAYSMP\3";
-    struct assay_stream *stream;
-    struct assay_stream_record r;
-    struct assay_error err;
+    struct as_stream *stream;
+    struct as_stream_record r;
+    struct as_error err;
     const char *path = session_stream();
     size_t n = 0, nodes, threads;
     bytes[16] = (uint8_t)(9 + block_b);
@@ -456,25 +455,25 @@ static void test_third_version(void **state)
     memcpy(bytes + 33, block, block_b);
     mend_sum(bytes, 33 + block_b);
     store(path, bytes, 33 + block_b);
-    assert_int_equal(assay_stream_open(path, &stream, &err), 0);
+    assert_int_equal(as_stream_open(path, &stream, &err), 0);
     for (unsigned again = 0; again < 2; again++, n = 0) {
-        for (; assay_stream_next(stream, &r, &err) > 0; n++) {
+        for (; as_stream_next(stream, &r, &err) > 0; n++) {
             assert_true(n < 4);
             assert_int_equal(r.time_ns, time_ns[n]);
-            assert_int_equal(assay_stream_threads(stream, &threads)[r.thread].tid, tid[n]);
+            assert_int_equal(as_stream_threads(stream, &threads)[r.thread].tid, tid[n]);
             assert_int_equal(r.node, n < 3 ? (n == 0 ? 2 : n == 1 ? 1 : 2) : 0);
             if (r.node)
-                assert_int_equal(assay_stream_nodes(stream, &nodes)[r.node].address, 16);
+                assert_int_equal(as_stream_nodes(stream, &nodes)[r.node].address, 16);
         }
         assert_int_equal(n, 4);
-        assert_int_equal(assay_stream_choose(stream, NULL, &err), 0);
+        assert_int_equal(as_stream_choose(stream, NULL, &err), 0);
     }
-    const struct assay_stream_choice late = {.from_ns = 11, .to_ns = 14};
-    assert_int_equal(assay_stream_choose(stream, &late, &err), 0);
-    assert_int_equal(assay_stream_next(stream, &r, &err), 1);
+    const struct as_stream_choice late = {.from_ns = 11, .to_ns = 14};
+    assert_int_equal(as_stream_choose(stream, &late, &err), 0);
+    assert_int_equal(as_stream_next(stream, &r, &err), 1);
     assert_int_equal(r.time_ns, 13);
-    assert_int_equal(assay_stream_next(stream, &r, &err), 0);
-    assay_stream_close(&stream);
+    assert_int_equal(as_stream_next(stream, &r, &err), 0);
+    as_stream_close(&stream);
 }
 
 /* The same blocks, none of them packed. */
@@ -482,7 +481,7 @@ static void unpack_all(const char *path)
 {
     struct as_container file;
     struct as_container_writer *writer;
-    struct assay_error err = {0};
+    struct as_error err = {0};
     uint8_t *payload = malloc(AS_CONTAINER_BLOCK_B);
     size_t n;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -576,38 +575,38 @@ static size_t plain_blocks(const char *path)
 static size_t write_switches(const char *path, uint64_t every_ns)
 {
     enum { N = 60000 };
-    struct assay_recorder *recorder;
-    struct assay_stream *stream;
-    struct assay_stream_record r;
-    struct assay_error err = {0};
+    struct as_recorder *recorder;
+    struct as_stream *stream;
+    struct as_stream_record r;
+    struct as_error err = {0};
     size_t n = 0;
-    assert_int_equal(assay_recorder_new(path, &choice, 0, &recorder, &err), 0);
+    assert_int_equal(as_recorder_new(path, &choice, 0, &recorder, &err), 0);
     for (unsigned i = 0; i < N; i++)
         if (i % 50)
-            give(recorder, (struct assay_sample_record){.kind = ASSAY_SAMPLE_SWITCH,
-                                                        .pid = 100,
-                                                        .tid = 100 + i % 7,
-                                                        .out = i % 2,
-                                                        .preempted = i % 4 == 1,
-                                                        .time_ns = 1000 + i * every_ns});
+            give(recorder, (struct as_sample_record){.kind = AS_SAMPLE_SWITCH,
+                                                     .pid = 100,
+                                                     .tid = 100 + i % 7,
+                                                     .out = i % 2,
+                                                     .preempted = i % 4 == 1,
+                                                     .time_ns = 1000 + i * every_ns});
         else
             give_chain(recorder, 100, 100, 1000 + i * every_ns, (const uint64_t[]){0x1000 + i}, 1);
-    assert_int_equal(assay_recorder_finish(&recorder, NULL, &err), 0);
-    assert_int_equal(assay_stream_open(path, &stream, &err), 0);
-    while (assay_stream_next(stream, &r, &err) > 0) {
-        if (r.kind != ASSAY_STREAM_SAMPLE && r.kind != ASSAY_STREAM_SWITCH)
+    assert_int_equal(as_recorder_finish(&recorder, NULL, &err), 0);
+    assert_int_equal(as_stream_open(path, &stream, &err), 0);
+    while (as_stream_next(stream, &r, &err) > 0) {
+        if (r.kind != AS_STREAM_SAMPLE && r.kind != AS_STREAM_SWITCH)
             continue;
-        assert_int_equal(r.kind == ASSAY_STREAM_SAMPLE, n % 50 == 0);
+        assert_int_equal(r.kind == AS_STREAM_SAMPLE, n % 50 == 0);
         assert_int_equal(r.time_ns, 1000 + n * every_ns);
-        if (r.kind == ASSAY_STREAM_SWITCH) {
+        if (r.kind == AS_STREAM_SWITCH) {
             assert_int_equal(r.out, n % 2);
             assert_int_equal(r.preempted, n % 4 == 1);
         }
         n++;
     }
-    assert_false(assay_stream_truncated(stream));
+    assert_false(as_stream_truncated(stream));
     assert_int_equal(n, N);
-    assay_stream_close(&stream);
+    as_stream_close(&stream);
     return plain_blocks(path);
 }
 
@@ -658,13 +657,13 @@ static void test_times(void **state)
     enum { N = 30000, THREADS = 40 };
     const char *path = session_stream();
     struct moment *moment = calloc(N, sizeof *moment);
-    struct assay_recorder *recorder;
-    struct assay_stream *stream;
-    struct assay_stream_record r;
-    struct assay_error err = {0};
+    struct as_recorder *recorder;
+    struct as_stream *stream;
+    struct as_stream_record r;
+    struct as_error err = {0};
     uint64_t seed = 7, now_ns = 1000000;
     size_t n = 0, threads, nodes;
-    assert_int_equal(assay_recorder_new(path, &choice, 0, &recorder, &err), 0);
+    assert_int_equal(as_recorder_new(path, &choice, 0, &recorder, &err), 0);
     for (unsigned i = 0; i < N; i++) {
         const uint64_t chain[] = {0x1000 + next_random(&seed) % 200, 0x9000 + i % 3};
         now_ns += next_random(&seed) % 100000;
@@ -672,38 +671,38 @@ static void test_times(void **state)
                                     .time_ns = now_ns - next_random(&seed) % 50000,
                                     .period = i % 1000 ? 2004008 : next_random(&seed),
                                     .waits = next_random(&seed) % 5 == 0};
-        give(recorder, (struct assay_sample_record){.kind = ASSAY_SAMPLE_SAMPLE,
-                                                    .pid = 100,
-                                                    .tid = moment[i].tid,
-                                                    .time_ns = moment[i].time_ns,
-                                                    .period = moment[i].period,
-                                                    .waits = moment[i].waits,
-                                                    .ip = chain[0],
-                                                    .chain = chain,
-                                                    .chain_n = 2});
+        give(recorder, (struct as_sample_record){.kind = AS_SAMPLE_SAMPLE,
+                                                 .pid = 100,
+                                                 .tid = moment[i].tid,
+                                                 .time_ns = moment[i].time_ns,
+                                                 .period = moment[i].period,
+                                                 .waits = moment[i].waits,
+                                                 .ip = chain[0],
+                                                 .chain = chain,
+                                                 .chain_n = 2});
         if (i % 7000 == 6999)
-            assert_int_equal(assay_recorder_flush(recorder, &err), 0);
+            assert_int_equal(as_recorder_flush(recorder, &err), 0);
         if (i == 6999) {
             bool truncated;
             assert_int_equal(walk(path, &truncated), 7000);
             assert_true(truncated);
         }
     }
-    assert_int_equal(assay_recorder_finish(&recorder, NULL, &err), 0);
-    assert_int_equal(assay_stream_open(path, &stream, &err), 0);
-    while (assay_stream_next(stream, &r, &err) > 0) {
-        if (r.kind != ASSAY_STREAM_SAMPLE)
+    assert_int_equal(as_recorder_finish(&recorder, NULL, &err), 0);
+    assert_int_equal(as_stream_open(path, &stream, &err), 0);
+    while (as_stream_next(stream, &r, &err) > 0) {
+        if (r.kind != AS_STREAM_SAMPLE)
             continue;
-        assert_int_equal(assay_stream_threads(stream, &threads)[r.thread].tid, moment[n].tid);
+        assert_int_equal(as_stream_threads(stream, &threads)[r.thread].tid, moment[n].tid);
         assert_int_equal(r.time_ns, moment[n].time_ns);
         assert_int_equal(r.period, moment[n].period);
         assert_int_equal(r.waits, moment[n].waits);
         n++;
     }
     assert_int_equal(n, N);
-    assay_stream_nodes(stream, &nodes);
+    as_stream_nodes(stream, &nodes);
     assert_int_equal(nodes, 1 + 3 + 3 * 200);
-    assay_stream_close(&stream);
+    as_stream_close(&stream);
     free(moment);
 }
 
@@ -711,17 +710,17 @@ static void test_refusals(void **state)
 {
     (void)state;
     const char *path = session_stream();
-    struct assay_recorder *recorder;
-    struct assay_stream *stream;
-    struct assay_error err;
-    assert_int_equal(assay_stream_open(path, &stream, &err), ASSAY_ERR_NOT_FOUND);
+    struct as_recorder *recorder;
+    struct as_stream *stream;
+    struct as_error err;
+    assert_int_equal(as_stream_open(path, &stream, &err), AS_ERR_NOT_FOUND);
     store(path, (const uint8_t *)"hello", 5);
-    assert_int_equal(assay_stream_open(path, &stream, &err), ASSAY_ERR_CORRUPT);
-    assert_int_equal(assay_recorder_new(path, &choice, 0, &recorder, &err), ASSAY_ERR_IO);
+    assert_int_equal(as_stream_open(path, &stream, &err), AS_ERR_CORRUPT);
+    assert_int_equal(as_recorder_new(path, &choice, 0, &recorder, &err), AS_ERR_IO);
     assert_non_null(strstr(err.text, "File exists"));
     store(path, (const uint8_t *)"ASSAYSMP\x09\0\0\0\0\0\0\0", 16);
-    assert_int_equal(assay_stream_open(path, &stream, &err), ASSAY_ERR_UNSUPPORTED);
-    assert_int_equal(assay_recorder_new("/dev/null/x", &choice, 0, &recorder, &err), ASSAY_ERR_IO);
+    assert_int_equal(as_stream_open(path, &stream, &err), AS_ERR_UNSUPPORTED);
+    assert_int_equal(as_recorder_new("/dev/null/x", &choice, 0, &recorder, &err), AS_ERR_IO);
     assert_null(recorder);
 }
 
@@ -730,14 +729,14 @@ static void test_disk_full(void **state)
 {
     (void)state;
     const char *path = session_stream();
-    struct assay_recorder *recorder;
-    struct assay_error err = {0};
+    struct as_recorder *recorder;
+    struct as_error err = {0};
     int rc = 0, full = open("/dev/full", O_WRONLY | O_CLOEXEC);
     if (full < 0) {
         print_message("# skipped: no /dev/full\n");
         return;
     }
-    assert_int_equal(assay_recorder_new(path, &choice, 0, &recorder, &err), 0);
+    assert_int_equal(as_recorder_new(path, &choice, 0, &recorder, &err), 0);
     /* The stream's descriptor is the next lower one than a new one would be. */
     for (int fd = 3; fd < 64; fd++) {
         char link[64], target[256] = "";
@@ -746,24 +745,24 @@ static void test_disk_full(void **state)
             assert_true(dup2(full, fd) == fd);
     }
     close(full);
-    rc = assay_recorder_flush(recorder, &err);
-    assert_int_equal(rc, ASSAY_ERR_IO);
+    rc = as_recorder_flush(recorder, &err);
+    assert_int_equal(rc, AS_ERR_IO);
     assert_non_null(strstr(err.text, "No space left"));
-    assert_int_equal(assay_recorder_finish(&recorder, NULL, &err), ASSAY_ERR_IO);
+    assert_int_equal(as_recorder_finish(&recorder, NULL, &err), AS_ERR_IO);
 }
 
 /* An error names the part that refuses, with the command that solves it. */
 static void test_sentences(void **state)
 {
     (void)state;
-    struct assay_error err;
-    assert_int_equal(as_sample_refused(&err, 5, EACCES), ASSAY_ERR_PERMISSION);
+    struct as_error err;
+    assert_int_equal(as_sample_refused(&err, 5, EACCES), AS_ERR_PERMISSION);
     assert_non_null(strstr(err.text, "kernel.perf_event_paranoid is "));
     assert_non_null(strstr(err.text, "PERFMON"));
-    assert_int_equal(as_sample_refused(&err, 5, EMFILE), ASSAY_ERR_LIMIT);
+    assert_int_equal(as_sample_refused(&err, 5, EMFILE), AS_ERR_LIMIT);
     assert_non_null(strstr(err.text, "ulimit -n"));
-    assert_int_equal(as_sample_refused(&err, 5, ENOSYS), ASSAY_ERR_UNSUPPORTED);
-    assert_int_equal(as_sample_refused(&err, 5, ESRCH), ASSAY_ERR_NOT_FOUND);
+    assert_int_equal(as_sample_refused(&err, 5, ENOSYS), AS_ERR_UNSUPPORTED);
+    assert_int_equal(as_sample_refused(&err, 5, ESRCH), AS_ERR_NOT_FOUND);
 }
 
 /* ---- Address spaces ----------------------------------------------------------------------- */
@@ -814,7 +813,7 @@ static void test_short_lives(void **state)
     assert_int_equal(as_spaces_init(&spaces), 0);
     assert_int_equal(as_space_map(&spaces, 1, (struct as_mapping){0x1000, 0x2000, 0, 5}), 0);
     for (uint32_t i = 0; i < 10000; i++) {
-        struct assay_sample_record task = {
+        struct as_sample_record task = {
             .pid = 2 + i % 500, .tid = 2 + i % 500, .parent_pid = 1, .parent_tid = 1};
         assert_int_equal(as_space_fork(&spaces, &task), 0);
         assert_int_equal(as_space_of(&spaces, task.pid, &space), 0);
@@ -853,7 +852,7 @@ static void test_hostile_records(void **state)
         struct perf_event_header header = {(uint32_t)(seed >> 50) % 22, (uint16_t)(seed >> 30),
                                            (uint16_t)n};
         memcpy(bytes, &header, sizeof header);
-        struct assay_sample_record record;
+        struct as_sample_record record;
         uint64_t regs[AS_SAMPLE_REGS_N];
         bool damaged;
         sum += as_record_time(&attr, (const uint8_t *)bytes);

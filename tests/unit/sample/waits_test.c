@@ -20,9 +20,9 @@ static struct as_ring rings[2], *const ring = &rings[1];
 static int event = -1; /* turned in vain */
 
 /* Returns a sampler with the ring of switches of a CPU, and its ring of waits. */
-static struct assay_sampler session(void)
+static struct as_sampler session(void)
 {
-    struct assay_sampler s = {.options.switches = true};
+    struct as_sampler s = {.options.switches = true};
     for (unsigned i = 0; i < 2; i++) {
         pages[i] = (struct perf_event_mmap_page){0};
         rings[i] = (struct as_ring){.fd = -1, .page = &pages[i], .data_b = RING_B};
@@ -37,7 +37,7 @@ static struct assay_sampler session(void)
 }
 
 /* After so many bytes of samples, which are then read: for how many looks it rests. */
-static unsigned after(struct assay_sampler *s, bool look, unsigned samples_b)
+static unsigned after(struct as_sampler *s, bool look, unsigned samples_b)
 {
     page->data_head = page->data_tail + samples_b;
     as_waits_look(s, look);
@@ -49,7 +49,7 @@ static unsigned after(struct assay_sampler *s, bool look, unsigned samples_b)
 static void test_filled(void **state)
 {
     (void)state;
-    struct assay_sampler s = session();
+    struct as_sampler s = session();
     for (unsigned i = 0; i < 2; i++) {
         assert_int_equal(after(&s, false, RING_B / 4 * 3), 1); /* before the look is over */
         assert_int_equal(after(&s, false, 0), 1);
@@ -66,7 +66,7 @@ static void test_filled(void **state)
 static void test_filled_at_look(void **state)
 {
     (void)state;
-    struct assay_sampler s = session();
+    struct as_sampler s = session();
     assert_int_equal(after(&s, true, RING_B - 64), 1);
     assert_int_equal(after(&s, true, 0), 0);
 }
@@ -74,7 +74,7 @@ static void test_filled_at_look(void **state)
 static void test_not_filled(void **state)
 {
     (void)state;
-    struct assay_sampler s = session();
+    struct as_sampler s = session();
     for (unsigned i = 0; i < 20; i++)
         assert_int_equal(after(&s, i % 2, RING_B / 2), 0);
 }
@@ -83,7 +83,7 @@ static void test_not_filled(void **state)
 static void test_showers(void **state)
 {
     (void)state;
-    struct assay_sampler s = session();
+    struct as_sampler s = session();
     for (unsigned i = 0; i < 20; i++) {
         assert_int_equal(after(&s, false, RING_B - 64), 1);
         assert_int_equal(after(&s, true, 0), 0);
@@ -92,7 +92,7 @@ static void test_showers(void **state)
 }
 
 /* A look behind so many switches. */
-static unsigned after_switches(struct assay_sampler *s, unsigned n)
+static unsigned after_switches(struct as_sampler *s, unsigned n)
 {
     pages[0].data_head += n * SWITCH_B;
     return after(s, true, 0);
@@ -102,7 +102,7 @@ static unsigned after_switches(struct assay_sampler *s, unsigned n)
 static void test_switches(void **state)
 {
     (void)state;
-    struct assay_sampler s = session();
+    struct as_sampler s = session();
     assert_int_equal(after_switches(&s, 3000), 0);
     assert_int_equal(after_switches(&s, 3000), 0);
     for (unsigned i = 0; i < 2; i++) {

@@ -84,7 +84,7 @@ static void make_thread(const char *directory, uint32_t tid, bool has_cycles)
 static void count_made_up(unsigned thread_n, double *instructions, double *cycles)
 {
     char directory[] = "/tmp/useful-test-XXXXXX", command[60];
-    struct assay_error err = {0};
+    struct as_error err = {0};
     struct as_trace trace = {0};
 
     assert_non_null(mkdtemp(directory));

@@ -38,19 +38,19 @@ static void write_script(const char *text)
     assert_int_equal(fclose(f), 0);
 }
 
-static int open_binary(void *context, const char *path, struct assay_object **out,
-                       struct assay_error *err)
+static int open_binary(void *context, const char *path, struct as_object **out,
+                       struct as_error *err)
 {
     (void)context;
-    return assay_object_open(path, NULL, out, err);
+    return as_object_open(path, NULL, out, err);
 }
 
-static int open_machine(void *context, struct assay_uarch **uarch, struct assay_figures **figures,
-                        struct assay_error *err)
+static int open_machine(void *context, struct as_uarch **uarch, struct as_figures **figures,
+                        struct as_error *err)
 {
     (void)context;
     (void)figures;
-    return assay_uarch_open("zen5", uarch, err);
+    return as_uarch_open("zen5", uarch, err);
 }
 
 static void keep_text(void *context, const char *text, size_t n)
@@ -58,17 +58,17 @@ static void keep_text(void *context, const char *text, size_t n)
     as_str_append(context, text, n);
 }
 
-static int run_script(const char *subject, struct as_str *text, struct assay_error *err)
+static int run_script(const char *subject, struct as_str *text, struct as_error *err)
 {
-    const struct assay_script_request request = {.path = SCRIPT,
-                                                 .subject = subject,
-                                                 .jobs = 1,
-                                                 .open = open_binary,
-                                                 .machine = open_machine,
-                                                 .write = keep_text,
-                                                 .context = text};
-    struct assay_script_result result;
-    return assay_script_run(&request, &result, err);
+    const struct as_script_request request = {.path = SCRIPT,
+                                              .subject = subject,
+                                              .jobs = 1,
+                                              .open = open_binary,
+                                              .machine = open_machine,
+                                              .write = keep_text,
+                                              .context = text};
+    struct as_script_result result;
+    return as_script_run(&request, &result, err);
 }
 
 /* The n-th allocation and all after it fail, until none does; of many every n-th alone, each a
@@ -76,18 +76,18 @@ static int run_script(const char *subject, struct as_str *text, struct assay_err
 static void fail_everywhere(const char *subject, const char *want, double part)
 {
     struct as_str whole = {0};
-    struct assay_error none = {0};
+    struct as_error none = {0};
     int rc = -1;
     assert_int_equal(run_script(subject, &whole, &none), 0);
     as_str_fini(&whole);
     for (long n = 0; rc < 0; n += 1 + (long)((double)n * part)) {
         struct as_str text = {0};
-        struct assay_error err = {0};
+        struct as_error err = {0};
         as_alloc_fail_after(n);
         rc = run_script(subject, &text, &err);
         as_alloc_fail_after(-1);
         assert_true(rc == 0 || err.text[0]);
-        assert_true(rc == 0 || rc == ASSAY_ERR_NOMEM || rc == ASSAY_ERR_USAGE);
+        assert_true(rc == 0 || rc == AS_ERR_NOMEM || rc == AS_ERR_USAGE);
         if (rc == 0)
             assert_string_equal(as_str_z(&text), want);
         as_str_fini(&text);
@@ -121,7 +121,7 @@ static void test_no_memory_for_code(void **state)
 
 static void test_nothing_to_run(void **state)
 {
-    struct assay_error err = {0};
+    struct as_error err = {0};
     struct as_str text = {0};
     (void)state;
     write_script("");

@@ -58,7 +58,7 @@ static const struct {
     [BSEND] = {"MPI_Bsend", AS_TRACE_OF_MPI_POINT},
 };
 
-static struct assay_error failure;
+static struct as_error failure;
 static struct as_trace_maker *maker;
 static uint32_t thread_of[2];
 
@@ -152,7 +152,7 @@ static void expect_actions(const char *const *name, size_t name_n, size_t at_onc
 {
     struct as_trace trace;
     struct as_recorded recorded;
-    struct as_program program;
+    struct as_simulated_program program;
     struct as_str text = {0};
     struct as_action action[64];
     size_t n = 1;
@@ -183,14 +183,14 @@ static void expect_refused(const char *text)
 {
     struct as_trace trace;
     struct as_recorded recorded;
-    struct as_program program;
+    struct as_simulated_program program;
     struct as_action action[64];
     size_t n = 1;
     assert_int_equal(as_trace_open(directory, &trace, &failure), 0);
     int rc = as_recorded_open(&trace, NULL, 0, &recorded, &program, &failure);
     while (rc == 0 && n)
         rc = program.read(program.context, 0, action, 64, &n, &failure);
-    assert_int_equal(rc, ASSAY_ERR_UNSUPPORTED);
+    assert_int_equal(rc, AS_ERR_UNSUPPORTED);
     if (!has(failure.text, text))
         fail_msg("'%s' is not in '%s'", text, failure.text);
     as_program_fini(&program);
@@ -206,7 +206,7 @@ static void test_bursts(void **state)
 {
     struct as_trace trace;
     struct as_recorded recorded;
-    struct as_program program;
+    struct as_simulated_program program;
     struct as_action action[8];
     size_t n;
     (void)state;
@@ -413,7 +413,7 @@ static int simulate_made_up(void)
 {
     struct as_trace trace;
     struct as_recorded recorded = {0};
-    struct as_program program;
+    struct as_simulated_program program;
     struct as_simulated simulated = {0};
     struct as_machine_model model;
     as_machine_ideal(&model);
@@ -439,7 +439,7 @@ static int copy_made_up(int64_t *copied_ns)
     char copies[sizeof directory + 8];
     struct as_trace trace = {0}, copied = {0};
     struct as_recorded before = {0}, recorded = {0};
-    struct as_program program = {0};
+    struct as_simulated_program program = {0};
     struct as_simulated simulated = {0};
     struct as_simulated_trace *copy = NULL;
     struct as_machine_model model;
@@ -482,7 +482,7 @@ static int copy_made_up(int64_t *copied_ns)
 
 static void test_copy(void **state)
 {
-    int rc = ASSAY_ERR_NOMEM;
+    int rc = AS_ERR_NOMEM;
     int64_t copied_ns, n = 0;
     (void)state;
     begin_trace();
@@ -495,7 +495,7 @@ static void test_copy(void **state)
     /* The first event is at 100. Bursts are left: 110 to 300 and 400 to 500. */
     assert_int_equal(copy_made_up(&copied_ns), 0);
     assert_int_equal(copied_ns, 190 + 100);
-    for (; rc == ASSAY_ERR_NOMEM; n++) {
+    for (; rc == AS_ERR_NOMEM; n++) {
         as_alloc_fail_after(n);
         rc = copy_made_up(&copied_ns);
         as_alloc_fail_after(-1);
@@ -506,7 +506,7 @@ static void test_copy(void **state)
 
 static void test_memory(void **state)
 {
-    int rc = ASSAY_ERR_NOMEM;
+    int rc = AS_ERR_NOMEM;
     (void)state;
     begin_trace();
     for (uint32_t rank = 0; rank < 2; rank++) {
@@ -525,7 +525,7 @@ static void test_memory(void **state)
     end_trace();
     assert_int_equal(simulate_made_up(), 0);
     int64_t n = 0;
-    for (; rc == ASSAY_ERR_NOMEM; n++) {
+    for (; rc == AS_ERR_NOMEM; n++) {
         as_alloc_fail_after(n);
         rc = simulate_made_up();
         as_alloc_fail_after(-1);

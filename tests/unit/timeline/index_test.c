@@ -120,7 +120,7 @@ static void evaluate_plainly(const struct as_configuration *c)
         .to_ns = INT64_MAX, .on_piece = keep_plain, .on_restart = forget_plain};
     struct as_evaluator *evaluation;
     struct as_evaluated trace;
-    struct assay_error err = {0};
+    struct as_error err = {0};
     t.pieces_n = 0;
     assert_int_equal(as_evaluated_open(t.trace, &trace, &err), 0);
     assert_int_equal(as_evaluator_new(&trace.objects, &options, &evaluation), 0);
@@ -377,7 +377,7 @@ static void compare_histogram(const struct as_timeline_index *index,
                               const struct as_timeline_view *v)
 {
     struct as_timeline_histogram h;
-    struct assay_error err = {0};
+    struct as_error err = {0};
     const struct as_quantity low = as_whole((int64_t)any_below(40)),
                              high = as_quantity_add(low, as_real((double)any_below(90) / 3 + 1));
     as_timeline_histogram_init(&h, COLUMNS_N, NULL, NULL);
@@ -493,7 +493,7 @@ static void make_index(const char *name, size_t waiting_max, struct as_configura
     struct as_timeline_making making = {
         .configuration = c, .with_records = true, .waiting_max = waiting_max};
     struct as_evaluated trace;
-    struct assay_error err = {0};
+    struct as_error err = {0};
     assert_int_equal(as_cfg_read(as_view_of(ready->text), name, c, &err), 0);
     assert_int_equal(as_timeline_identify(t.trace, as_view_of(ready->text), &making.of, &err), 0);
     assert_int_equal(as_evaluated_open(t.trace, &trace, &err), 0);
@@ -630,7 +630,7 @@ static void test_identity(void **state)
     struct as_configuration c;
     struct as_timeline_index index;
     struct as_timeline_identity of, other;
-    struct assay_error err = {0};
+    struct as_error err = {0};
     (void)state;
     write_trace(10, false);
     make_index("states", 0, &c, &index);
@@ -640,11 +640,11 @@ static void test_identity(void **state)
         as_timeline_identify(t.trace, as_view_of(ready_of("states")->text), &other, &err), 0);
     assert_memory_equal(&of, &other, sizeof of);
     assert_int_equal(as_timeline_identify(t.trace, as_view_of("another window"), &other, &err), 0);
-    assert_int_equal(as_timeline_index_open(t.path, &other, &index, &err), ASSAY_ERR_NOT_FOUND);
+    assert_int_equal(as_timeline_index_open(t.path, &other, &index, &err), AS_ERR_NOT_FOUND);
     write_trace(11, false);
     assert_int_equal(
         as_timeline_identify(t.trace, as_view_of(ready_of("states")->text), &other, &err), 0);
-    assert_int_equal(as_timeline_index_open(t.path, &other, &index, &err), ASSAY_ERR_NOT_FOUND);
+    assert_int_equal(as_timeline_index_open(t.path, &other, &index, &err), AS_ERR_NOT_FOUND);
     as_configuration_fini(&c);
 }
 
@@ -654,7 +654,7 @@ static void test_damage(void **state)
 {
     struct as_configuration c;
     struct as_timeline_index index;
-    struct assay_error err = {0};
+    struct as_error err = {0};
     struct stat st;
     (void)state;
     write_trace(12, false);
@@ -663,13 +663,13 @@ static void test_damage(void **state)
     as_configuration_fini(&c);
     assert_int_equal(stat(t.path, &st), 0);
     assert_int_equal(truncate(t.path, st.st_size - 1), 0);
-    assert_int_equal(as_timeline_index_open(t.path, NULL, &index, &err), ASSAY_ERR_CORRUPT);
+    assert_int_equal(as_timeline_index_open(t.path, NULL, &index, &err), AS_ERR_CORRUPT);
     assert_int_equal(truncate(t.path, 100), 0);
-    assert_int_equal(as_timeline_index_open(t.path, NULL, &index, &err), ASSAY_ERR_CORRUPT);
+    assert_int_equal(as_timeline_index_open(t.path, NULL, &index, &err), AS_ERR_CORRUPT);
     assert_int_equal(truncate(t.path, 0), 0);
-    assert_int_equal(as_timeline_index_open(t.path, NULL, &index, &err), ASSAY_ERR_CORRUPT);
+    assert_int_equal(as_timeline_index_open(t.path, NULL, &index, &err), AS_ERR_CORRUPT);
     unlink(t.path);
-    assert_int_equal(as_timeline_index_open(t.path, NULL, &index, &err), ASSAY_ERR_NOT_FOUND);
+    assert_int_equal(as_timeline_index_open(t.path, NULL, &index, &err), AS_ERR_NOT_FOUND);
 }
 
 static int begin_folder(void **state)

@@ -99,7 +99,7 @@ static int evaluate_once(const char *path, struct as_timeline_evaluation *how, i
                                                  .context = out};
     struct as_evaluator *evaluation;
     struct as_evaluated trace;
-    struct assay_error err = {0};
+    struct as_error err = {0};
     *out = (struct replayed_result){0};
     assert_int_equal(as_evaluated_open(path, &trace, &err), 0);
     assert_int_equal(as_evaluator_new(&trace.objects, &options, &evaluation), 0);
@@ -174,7 +174,7 @@ static const struct as_ready *ready_named(const char *name)
 
 static void read_ready(const char *name, struct as_configuration *out)
 {
-    struct assay_error err = {0};
+    struct as_error err = {0};
     assert_int_equal(as_cfg_read(as_view_of(ready_named(name)->text), name, out, &err), 0);
 }
 
@@ -186,7 +186,7 @@ static void make_records(const char *trace_path, const char *path, size_t waitin
     struct as_timeline_making making = {
         .configuration = &c, .with_records = true, .waiting_max = waiting_max};
     struct as_evaluated trace;
-    struct assay_error err = {0};
+    struct as_error err = {0};
     read_ready(AS_TIMELINE_RECORDS, &c);
     assert_int_equal(as_timeline_identify(trace_path, as_view_of(ready->text), &making.of, &err),
                      0);
@@ -436,7 +436,7 @@ static int end_folder(void **state)
 static int compare_files(int argc, char **argv)
 {
     struct as_configuration c[16];
-    struct assay_error err = {0};
+    struct as_error err = {0};
     char directory[4096], path[4200];
     const int n = argc - 4;
     snprintf(directory, sizeof directory, "%s.index", argv[1]);

@@ -119,7 +119,7 @@ static int check_message(void *context, const struct as_message *m)
 /* Answers how many messages were received before they were sent. */
 static uint64_t analyse(struct as_trace *trace)
 {
-    struct assay_error err;
+    struct as_error err;
     struct as_analysis analysis;
     int k = 0;
     const struct as_analysis_watch watch = {.context = &k, .message = check_message};
@@ -234,7 +234,7 @@ static void test_without_rank_0(void **state)
     const int64_t at[] = {BEGIN_NS, BEGIN_NS + LENGTH_NS};
     struct as_trace_writer w;
     struct as_trace trace;
-    struct assay_error err;
+    struct as_error err;
     char path[128];
     const uint64_t world[] = {2, 3, 0};
     (void)state;
@@ -271,7 +271,7 @@ static void test_surest(void **state)
 {
     struct as_trace_writer w;
     struct as_trace trace;
-    struct assay_error err;
+    struct as_error err;
     char path[128];
     const uint64_t world[] = {1, 2, 0};
     /* When, how far from the truth, how uncertain. */

@@ -20,7 +20,7 @@
 #define REGIONS(rules) "SCOREP_REGION_NAMES_BEGIN\n" rules "\nSCOREP_REGION_NAMES_END\n"
 
 static struct as_trace_filter filter;
-static struct assay_error err;
+static struct as_error err;
 
 static void read_rules(const char *text)
 {
@@ -91,7 +91,7 @@ static void refused(const char *text, size_t n, const char *sentence)
     memset(&err, 0, sizeof err);
     as_trace_filter_fini(&filter);
     assert_int_equal(as_trace_filter_parse((struct as_view){text, n}, "f", &filter, &err),
-                     ASSAY_ERR_USAGE);
+                     AS_ERR_USAGE);
     if (!strstr(err.text, sentence))
         fail_msg("'%s' does not say '%s'", err.text, sentence);
 }
@@ -198,16 +198,16 @@ static void files_that_cannot_be_read_are_said(void **state)
 {
     (void)state;
     as_trace_filter_fini(&filter);
-    assert_int_equal(as_trace_filter_read("/none/such", &filter, &err), ASSAY_ERR_NOT_FOUND);
+    assert_int_equal(as_trace_filter_read("/none/such", &filter, &err), AS_ERR_NOT_FOUND);
     assert_non_null(strstr(err.text, "/none/such: the filter is missing: No such file"));
-    assert_int_equal(as_trace_filter_read("/", &filter, &err), ASSAY_ERR_NOT_REGULAR);
+    assert_int_equal(as_trace_filter_read("/", &filter, &err), AS_ERR_NOT_REGULAR);
 }
 
 static void memory_may_be_short(void **state)
 {
-    int rc = ASSAY_ERR_NOMEM;
+    int rc = AS_ERR_NOMEM;
     (void)state;
-    for (int64_t n = 0; rc == ASSAY_ERR_NOMEM && n < 1000; n++) {
+    for (int64_t n = 0; rc == AS_ERR_NOMEM && n < 1000; n++) {
         struct as_filter_kept kept = {0};
         as_alloc_fail_after(n);
         rc = as_trace_filter_parse(as_view_of(REGIONS("EXCLUDE MPI_Send MPI_Isend a*")), "f",

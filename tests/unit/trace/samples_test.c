@@ -49,7 +49,7 @@ static void begin_stream(uint32_t aside_n)
 static struct as_trace_stream *end_stream(void)
 {
     struct as_trace_stream *stream;
-    struct assay_error err;
+    struct as_error err;
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
     assert_int_equal(as_trace_stream_open(AT_FDCWD, stream_path(), &stream, &err), 0);
     return stream;

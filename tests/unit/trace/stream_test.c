@@ -44,7 +44,7 @@ static void open_writer(const char *name, uint32_t tid, uint32_t ring_n, _Atomic
 static struct as_trace_stream *open_reader(const char *name)
 {
     struct as_trace_stream *stream;
-    struct assay_error err;
+    struct as_error err;
     assert_int_equal(as_trace_stream_open(AT_FDCWD, path_of(name), &stream, &err), 0);
     return stream;
 }
@@ -407,7 +407,7 @@ static void test_functions(void **state)
 {
     static const char fact[] = AS_TRACE_OPENMP_FACT "\0" AS_TRACE_LIBGOMP;
     struct as_trace trace;
-    struct assay_error err;
+    struct as_error err;
     const uint64_t in_cpp[] = {1, AS_TRACE_OF_USER}, in_c[] = {2, AS_TRACE_OF_USER};
     const uint64_t lies[][2] = {{1, 0x401000}, {2, 0x402000}, {7, 0x403000}, {UINT64_MAX, 1}};
     (void)state;
@@ -435,7 +435,7 @@ static void test_functions(void **state)
 static void test_run(void **state)
 {
     struct as_trace trace;
-    struct assay_error err;
+    struct as_error err;
     const uint64_t name[] = {3, AS_TRACE_OF_MPI_POINT}, world[] = {1, 2, 0};
     const uint64_t comm[] = {1, 9, 2, 1, 0}, members[] = {4, 7};
     const uint64_t alien[] = {1u << 30, 0};
@@ -481,7 +481,7 @@ static void test_run(void **state)
             as_trace_close(&trace);
             return;
         }
-        assert_int_equal(rc, ASSAY_ERR_NOMEM);
+        assert_int_equal(rc, AS_ERR_NOMEM);
     }
     fail_msg("it never has enough");
 }
@@ -493,7 +493,7 @@ static void test_comms(void **state)
     static const uint64_t numbers[2][7] = {{1, 2, 3, 10, 11, 500, 900}, {7, 1, 2, 9, 2, 900, 1}};
     static const char *const names[] = {"stream.77.5.0", "stream.77.6.0"};
     struct as_trace trace;
-    struct assay_error err;
+    struct as_error err;
     (void)state;
     for (unsigned p = 0; p < 2; p++) {
         open_writer(names[p], 0, 0, NULL);
@@ -520,20 +520,20 @@ static void test_comms(void **state)
 static void test_refusals(void **state)
 {
     struct as_trace_stream *stream;
-    struct assay_error err;
+    struct as_error err;
     (void)state;
     assert_int_equal(as_trace_stream_open(AT_FDCWD, path_of("none"), &stream, &err),
-                     ASSAY_ERR_NOT_FOUND);
+                     AS_ERR_NOT_FOUND);
     FILE *file = fopen(path_of("text"), "w");
     fputs("no stream", file);
     fclose(file);
     assert_int_equal(as_trace_stream_open(AT_FDCWD, path_of("text"), &stream, &err),
-                     ASSAY_ERR_CORRUPT);
+                     AS_ERR_CORRUPT);
     open_writer("newer", 1, 0, NULL);
     writer.head->version = AS_TRACE_VERSION + 1;
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
     assert_int_equal(as_trace_stream_open(AT_FDCWD, path_of("newer"), &stream, &err),
-                     ASSAY_ERR_UNSUPPORTED);
+                     AS_ERR_UNSUPPORTED);
     assert_null(stream);
 }
 

@@ -18,7 +18,7 @@ static struct as_candidate_facts facts_of(const char *const *command, const char
                                           const char *rules)
 {
     return (struct as_candidate_facts){.command = command,
-                                       .launcher = ASSAY_LAUNCH_PROGRAM,
+                                       .launcher = AS_LAUNCH_PROGRAM,
                                        .libraries = libraries,
                                        .compilers = "gcc ",
                                        .rules = rules,
@@ -59,7 +59,7 @@ static void test_what_fits(void **state)
     struct chosen it;
     (void)state;
     struct as_candidate_facts facts = facts_of(plain, " libc.so.6 ", " ");
-    choose(&it, &facts, ASSAY_TRIAL_ALL);
+    choose(&it, &facts, AS_TRIAL_ALL);
     assert_non_null(named(&it.all, "keep_freed_memory"));
     assert_non_null(named(&it.all, "o3"));
     assert_null(named(&it.all, "wait_passively"));     /* no OpenMP */
@@ -70,7 +70,7 @@ static void test_what_fits(void **state)
     forget_chosen(&it);
     facts.libraries = " libgomp.so.1  libc.so.6 ";
     facts.compilers = "clang ";
-    choose(&it, &facts, ASSAY_TRIAL_ALL);
+    choose(&it, &facts, AS_TRIAL_ALL);
     assert_non_null(named(&it.all, "wait_passively"));
     assert_non_null(named(&it.all, "not_vectorised_by_clang"));
     assert_null(named(&it.all, "not_vectorised"));
@@ -81,9 +81,9 @@ static void test_what_fits(void **state)
     /* Half of 8 CPUs are the 4 cores: one try is enough. */
     assert_null(named(&it.all, "half_the_processors"));
     forget_chosen(&it);
-    choose(&it, &facts, ASSAY_TRIAL_THREADS);
+    choose(&it, &facts, AS_TRIAL_THREADS);
     as_vec_foreach (&it.all, one)
-        assert_int_equal(one->what, ASSAY_TRIAL_THREADS);
+        assert_int_equal(one->what, AS_TRIAL_THREADS);
     forget_chosen(&it);
 }
 
@@ -95,7 +95,7 @@ static void test_what_is_set(void **state)
     (void)state;
     setenv("OMP_WAIT_POLICY", "passive", 1);
     setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", 1);
-    choose(&it, &facts, ASSAY_TRIAL_ENV);
+    choose(&it, &facts, AS_TRIAL_ENV);
     assert_null(named(&it.all, "wait_passively"));
     assert_non_null(named(&it.all, "wait_actively"));
     assert_string_equal(named(&it.all, "huge_pages_of_malloc")->variable[0].value,
@@ -110,7 +110,7 @@ static void test_findings_come_first(void **state)
     struct as_candidate_facts facts = facts_of(plain, " ", " divisions  page_faults ");
     struct chosen it;
     (void)state;
-    choose(&it, &facts, ASSAY_TRIAL_ALL);
+    choose(&it, &facts, AS_TRIAL_ALL);
     bool is_later = false;
     as_vec_foreach (&it.all, one) {
         is_later |= !one->is_found;
@@ -128,8 +128,8 @@ static void test_ranks(void **state)
     struct as_candidate_facts facts = facts_of(mpi, " ", " ");
     struct chosen it;
     (void)state;
-    facts.launcher = ASSAY_LAUNCH_OPENMPI;
-    choose(&it, &facts, ASSAY_TRIAL_ALL);
+    facts.launcher = AS_LAUNCH_OPENMPI;
+    choose(&it, &facts, AS_TRIAL_ALL);
     assert_null(named(&it.all, "ranks_for_cores")); /* as it is */
     assert_string_equal(
         as_candidate_type(named(&it.all, "half_the_ranks"), &facts, NULL, &it.arena),
@@ -146,7 +146,7 @@ static void test_combinations(void **state)
     struct chosen it;
     struct as_candidate both;
     (void)state;
-    choose(&it, &facts, ASSAY_TRIAL_ALL);
+    choose(&it, &facts, AS_TRIAL_ALL);
     const uint32_t part[] = {(uint32_t)(named(&it.all, "wait_passively") - it.all.at),
                              (uint32_t)(named(&it.all, "o3") - it.all.at),
                              (uint32_t)(named(&it.all, "profile_guided") - it.all.at)};
@@ -155,7 +155,7 @@ static void test_combinations(void **state)
     assert_string_equal(both.flags, "-O3 -fprofile-use -fprofile-partial-training "
                                     "-Wno-missing-profile");
     assert_string_equal(both.train, "-O3 -fprofile-generate -fprofile-update=atomic");
-    assert_int_equal(both.what, ASSAY_TRIAL_ENV | ASSAY_TRIAL_FLAGS);
+    assert_int_equal(both.what, AS_TRIAL_ENV | AS_TRIAL_FLAGS);
     assert_string_equal(as_candidate_type(&both, &facts, "make X", &it.arena),
                         "make X && OMP_WAIT_POLICY=passive ./solver 'in put.nml'");
     assert_int_equal(as_candidates_join(&it.all, part, 2, &it.arena, &both, NULL), 0);

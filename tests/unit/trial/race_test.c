@@ -60,7 +60,7 @@ static double run_race(struct as_race *race, struct host *host, const double *ra
     return used;
 }
 
-static unsigned count_verdict(const struct as_race *race, enum assay_trial_verdict verdict)
+static unsigned count_verdict(const struct as_race *race, enum as_trial_verdict verdict)
 {
     unsigned n = 0;
     as_vec_foreach (&race->racer, it)
@@ -88,8 +88,8 @@ static void test_null_is_no_gain(void **state)
             const double budget = c % 2 ? 300 : 3000,
                          used = run_race(&race, &host, ratio, 20, budget);
             assert_true(used <= 1.1 * budget);
-            gains += count_verdict(&race, ASSAY_TRIAL_GAIN) > 0;
-            harms += count_verdict(&race, ASSAY_TRIAL_HARM) > 0;
+            gains += count_verdict(&race, AS_TRIAL_GAIN) > 0;
+            harms += count_verdict(&race, AS_TRIAL_HARM) > 0;
             as_race_fini(&race);
         }
         printf(
@@ -121,8 +121,8 @@ static void test_the_right_one_wins(void **state)
         const struct as_racer *best = &race.racer.at[13];
         right += as_race_best(&race) == 13;
         covered += best->interval.low <= 0.8 && 0.8 <= best->interval.high;
-        harm += race.racer.at[4].verdict == ASSAY_TRIAL_HARM;
-        wrong += race.racer.at[4].verdict == ASSAY_TRIAL_GAIN;
+        harm += race.racer.at[4].verdict == AS_TRIAL_HARM;
+        wrong += race.racer.at[4].verdict == AS_TRIAL_GAIN;
         as_race_fini(&race);
     }
     printf("# the right one of 20 wins in %u of %u, the harmful one is found in %u; %.0f s each\n",
@@ -169,10 +169,10 @@ static void test_early_end(void **state)
     as_race_init(&race, 6);
     const double used = run_race(&race, &host, ratio, 3, 1e6);
     assert_true(used < 200);
-    assert_int_equal(race.racer.at[0].verdict, ASSAY_TRIAL_GAIN);
+    assert_int_equal(race.racer.at[0].verdict, AS_TRIAL_GAIN);
     assert_int_equal(race.racer.at[0].run_n, 4);
-    assert_int_equal(race.racer.at[1].verdict, ASSAY_TRIAL_HARM);
-    assert_int_equal(race.racer.at[2].verdict, ASSAY_TRIAL_NONE);
+    assert_int_equal(race.racer.at[1].verdict, AS_TRIAL_HARM);
+    assert_int_equal(race.racer.at[2].verdict, AS_TRIAL_NONE);
     assert_true(race.racer.at[2].interval.high - race.racer.at[2].interval.low < 0.02);
     /* A candidate that joins now runs against base again; two that do not add up are shown as they
      * are. */
@@ -189,9 +189,9 @@ static void test_early_end(void **state)
         assert_int_equal(as_race_add_run(&race, who, x, x), 0);
     }
     assert_int_equal(asked, 1);
-    assert_int_equal(race.racer.at[3].verdict, ASSAY_TRIAL_GAIN);
+    assert_int_equal(race.racer.at[3].verdict, AS_TRIAL_GAIN);
     assert_int_equal(as_race_best(&race), 0);
-    assert_int_equal(race.racer.at[4].verdict, ASSAY_TRIAL_OPEN);
+    assert_int_equal(race.racer.at[4].verdict, AS_TRIAL_OPEN);
     as_race_fini(&race);
 }
 
@@ -254,7 +254,7 @@ static void test_nothing_known(void **state)
     assert_int_equal(as_race_judge(&race), 0);
     assert_true(isinf(race.racer.at[0].interval.high));
     assert_true(race.racer.at[0].ratio > 0.4 && race.racer.at[0].ratio < 5);
-    assert_int_equal(race.racer.at[0].verdict, ASSAY_TRIAL_OPEN);
+    assert_int_equal(race.racer.at[0].verdict, AS_TRIAL_OPEN);
     assert_true(race.racer.at[1].interval.low > 1 && !isinf(race.racer.at[1].interval.high));
     as_race_fini(&race);
 }

@@ -16,24 +16,24 @@ static void expect_near(double got, double want)
         fail_msg("%g instead of %g", got, want);
 }
 
-static struct assay_judged piece_of(double measured, double predicted, uint32_t kinds)
+static struct as_judged piece_of(double measured, double predicted, uint32_t kinds)
 {
-    return (struct assay_judged){
+    return (struct as_judged){
         .id = "x", .measured = measured, .predicted = predicted, .kinds = kinds};
 }
 
 static void errors_are_of_what_was_measured(void **state)
 {
-    const uint32_t all = 1u << ASSAY_JUDGED_ALL, divide = all | 1u << ASSAY_JUDGED_DIVIDE;
-    const struct assay_judged piece[] = {piece_of(4, 5, all),    /* 25 % */
-                                         piece_of(10, 10, all),  /* 0 */
-                                         piece_of(20, 19, all),  /* 5 % */
-                                         piece_of(8, 2, divide), /* 75 %, and out of order */
-                                         piece_of(1, 1.08, divide)};
-    struct assay_judgement of;
-    struct assay_error err;
+    const uint32_t all = 1u << AS_JUDGED_ALL, divide = all | 1u << AS_JUDGED_DIVIDE;
+    const struct as_judged piece[] = {piece_of(4, 5, all),    /* 25 % */
+                                      piece_of(10, 10, all),  /* 0 */
+                                      piece_of(20, 19, all),  /* 5 % */
+                                      piece_of(8, 2, divide), /* 75 %, and out of order */
+                                      piece_of(1, 1.08, divide)};
+    struct as_judgement of;
+    struct as_error err;
     (void)state;
-    assert_int_equal(assay_judge(piece, 5, ASSAY_JUDGED_ALL, &of, &err), 0);
+    assert_int_equal(as_judge(piece, 5, AS_JUDGED_ALL, &of, &err), 0);
     assert_int_equal(of.n, 5);
     expect_near(of.mape, (25 + 0 + 5 + 75 + 8) / 5.);
     expect_near(of.median, 8);
@@ -41,30 +41,30 @@ static void errors_are_of_what_was_measured(void **state)
     expect_near(of.within10, 60);
     /* One of ten pairs is reversed: 8 against (4, 5); the others agree. */
     expect_near(of.tau, (9 - 1) / 10.);
-    assert_int_equal(assay_judge(piece, 5, ASSAY_JUDGED_DIVIDE, &of, &err), 0);
+    assert_int_equal(as_judge(piece, 5, AS_JUDGED_DIVIDE, &of, &err), 0);
     assert_int_equal(of.n, 2);
     expect_near(of.mape, (75 + 8) / 2.);
-    assert_int_equal(assay_judge(piece, 5, ASSAY_JUDGED_CHAIN, &of, &err), 0);
+    assert_int_equal(as_judge(piece, 5, AS_JUDGED_CHAIN, &of, &err), 0);
     assert_int_equal(of.n, 0);
     assert_true(isnan(of.tau));
 }
 
 static void what_is_left_out_is_counted_by_its_reason(void **state)
 {
-    const struct assay_predict_options options = {0};
-    struct assay_validation *v;
-    struct assay_error err;
-    const struct assay_left_out *left_out;
+    const struct as_predict_options options = {0};
+    struct as_validation *v;
+    struct as_error err;
+    const struct as_left_out *left_out;
     char why[] = "it calls";
     (void)state;
-    assert_int_equal(assay_validation_new(NULL, &options, &v, &err), 0);
-    assert_int_equal(assay_validation_leave_out(v, "it calls", &err), 0);
-    assert_int_equal(assay_validation_leave_out(v, "noisy", &err), 0);
-    assert_int_equal(assay_validation_leave_out(v, why, &err), 0);
-    assert_int_equal(assay_validation_left_out(v, &left_out), 2);
+    assert_int_equal(as_validation_new(NULL, &options, &v, &err), 0);
+    assert_int_equal(as_validation_leave_out(v, "it calls", &err), 0);
+    assert_int_equal(as_validation_leave_out(v, "noisy", &err), 0);
+    assert_int_equal(as_validation_leave_out(v, why, &err), 0);
+    assert_int_equal(as_validation_left_out(v, &left_out), 2);
     assert_int_equal(left_out[0].n, 2);
     assert_string_equal(left_out[1].why, "noisy");
-    assay_validation_free(&v);
+    as_validation_free(&v);
     assert_null(v);
 }
 
@@ -72,9 +72,9 @@ static void what_is_left_out_is_counted_by_its_reason(void **state)
 
 /* A loop by its edges, at most two of a block; block 9 is outside. */
 struct graph {
-    struct assay_block block[10];
-    struct assay_edge succ[20];
-    struct assay_program program;
+    struct as_block block[10];
+    struct as_edge succ[20];
+    struct as_program program;
 };
 
 static void make_graph(struct graph *g, const uint32_t edge[][2], size_t n)
@@ -97,8 +97,8 @@ static void a_condition_is_counted_by_what_it_guards(void **state)
     /* 0: condition, 1: guarded, 2: end of the body */
     const uint32_t edge[][2] = {{0, 1}, {0, 2}, {1, 2}, {2, 0}, {2, 9}};
     uint32_t block[] = {0, 1, 2, 0, 2};
-    struct assay_path path[] = {{0, 3}, {3, 2}};
-    const struct assay_paths paths = {.block = block, .path = path, .path_n = 2};
+    struct as_path path[] = {{0, 3}, {3, 2}};
+    const struct as_paths paths = {.block = block, .path = path, .path_n = 2};
     const double executed[10] = {400, 100, 400, 0, 0, 0, 0, 0, 0, 1};
     double weight[2];
     struct graph g;
@@ -114,8 +114,8 @@ static void two_conditions_multiply(void **state)
     /* 0 ? 1 : 2, 3 ? 4 : straight on, 5 */
     const uint32_t edge[][2] = {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}, {3, 5}, {4, 5}, {5, 0}};
     uint32_t block[] = {0, 1, 3, 4, 5, 0, 1, 3, 5, 0, 2, 3, 4, 5, 0, 2, 3, 5};
-    struct assay_path path[] = {{0, 5}, {5, 4}, {9, 5}, {14, 4}};
-    const struct assay_paths paths = {.block = block, .path = path, .path_n = 4};
+    struct as_path path[] = {{0, 5}, {5, 4}, {9, 5}, {14, 4}};
+    const struct as_paths paths = {.block = block, .path = path, .path_n = 4};
     const double executed[10] = {100, 20, 80, 100, 50, 100};
     double weight[4];
     struct graph g;
@@ -132,8 +132,8 @@ static void paths_never_executed_weigh_the_same(void **state)
 {
     const uint32_t edge[][2] = {{0, 1}, {0, 2}, {1, 2}, {2, 0}};
     uint32_t block[] = {0, 1, 2, 0, 2};
-    struct assay_path path[] = {{0, 3}, {3, 2}};
-    const struct assay_paths paths = {.block = block, .path = path, .path_n = 2};
+    struct as_path path[] = {{0, 3}, {3, 2}};
+    const struct as_paths paths = {.block = block, .path = path, .path_n = 2};
     const double executed[10] = {0};
     double weight[2];
     struct graph g;

@@ -36,17 +36,17 @@ static void set_host(const char *experiment, const char *what)
 static void expect_flag(const struct place *place, const struct as_tick *tick, double stored_hz,
                         const char *part)
 {
-    struct assay_experiment *experiment;
+    struct as_experiment *experiment;
     struct fixture f;
-    fine(assay_experiment_create(place->exp, ASSAY_EXPERIMENT_FORCE, &experiment, err));
+    fine(as_experiment_create(place->exp, AS_EXPERIMENT_FORCE, &experiment, err));
     fine(fixture_fill(experiment, &f, err));
-    const struct assay_row_machine_figure figure = {.host_id = f.host,
-                                                    .name = "frequency.fma.f64.scalar.core",
-                                                    .value = stored_hz,
-                                                    .unit = "Hz",
-                                                    .confidence = "high"};
+    const struct as_row_machine_figure figure = {.host_id = f.host,
+                                                 .name = "frequency.fma.f64.scalar.core",
+                                                 .value = stored_hz,
+                                                 .unit = "Hz",
+                                                 .confidence = "high"};
     if (stored_hz > 0)
-        fine(assay_experiment_add_machine_figure(experiment, &figure, err));
+        fine(as_experiment_add_machine_figure(experiment, &figure, err));
     fine(as_tick_flag(tick, experiment, f.run, "vprof", err));
     assert_int_equal(
         integer_of(experiment, "SELECT count(*) FROM flag WHERE name = 'clock_unsure'"),
@@ -58,7 +58,7 @@ static void expect_flag(const struct place *place, const struct as_tick *tick, d
                  part);
         assert_int_equal(integer_of(experiment, sql), 1);
     }
-    fine(assay_experiment_close(&experiment, err));
+    fine(as_experiment_close(&experiment, err));
 }
 
 static void test_sure(void **state)
@@ -88,20 +88,20 @@ static void test_highest(void **state)
     const struct place *place = *state;
     const struct as_tick fast = {.cycles = 1.5, .ns = 0.409};
     for (int is_virtual = 0; is_virtual < 2; is_virtual++) {
-        struct assay_experiment *experiment;
+        struct as_experiment *experiment;
         struct fixture f;
-        fine(assay_experiment_create(place->exp, ASSAY_EXPERIMENT_FORCE, &experiment, err));
+        fine(as_experiment_create(place->exp, AS_EXPERIMENT_FORCE, &experiment, err));
         fine(fixture_fill(experiment, &f, err));
-        fine(assay_experiment_close(&experiment, err));
+        fine(as_experiment_close(&experiment, err));
         set_host(place->exp, is_virtual ? "max_hz = 3.3e9, hypervisor = 'KVM'"
                                         : "max_hz = 3.3e9, hypervisor = NULL");
-        fine(assay_experiment_open(place->exp, &experiment, err));
+        fine(as_experiment_open(place->exp, &experiment, err));
         fine(as_tick_flag(&fast, experiment, f.run, "vprof", err));
         assert_int_equal(integer_of(experiment,
                                     "SELECT count(*) FROM flag WHERE name = 'clock_unsure'"
                                     " AND text LIKE '%was 3.67 GHz, but cpufreq allows 3.30 GHz%'"),
                          !is_virtual);
-        fine(assay_experiment_close(&experiment, err));
+        fine(as_experiment_close(&experiment, err));
     }
 }
 
