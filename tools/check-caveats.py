@@ -4,7 +4,7 @@
 
 usage: check-caveats.py [ROOT]
 
-Reads names in initialisers of `struct assay_flag`, in calls of WRITERS, and in flags.txt. Exit
+Reads names in initialisers of `struct as_flag`, in calls of WRITERS, and in flags.txt. Exit
 status 1 if a name is in one place only. A function with a variable name must be in WRITERS.
 """
 import pathlib
@@ -29,7 +29,7 @@ WRITERS = {
 # Files that write names of flags.txt, or copy the flags of other experiments.
 COPIES = {"src/advise/findings.c", "src/merge/merge.c"}
 
-INITIALISER = re.compile(r"struct assay_flag \w+ = \{(.*?)\};", re.S)
+INITIALISER = re.compile(r"struct as_flag \w+ = \{(.*?)\};", re.S)
 NAME = re.compile(r"\.name\s*=\s*(\"\w+\"|\w+)")
 
 
@@ -75,13 +75,13 @@ def names_of(name, text, constants, faults):
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
     faults, written = [], {}
-    header = (root / "include/assay/profile.h").read_text(encoding="utf-8")
-    constants = dict(re.findall(r'#define (ASSAY_FLAG_\w+) "(\w+)"', header))
+    header = (root / "src/profile/profile.h").read_text(encoding="utf-8")
+    constants = dict(re.findall(r'#define (AS_FLAG_\w+) "(\w+)"', header))
     for folder in ("src", "cli"):
         for path in sorted((root / folder).rglob("*.c")):
             text = path.read_text(encoding="utf-8")
             name = str(path.relative_to(root))
-            if "assay_flag" in text or name in WRITERS:
+            if "struct as_flag" in text or name in WRITERS:
                 for flag in names_of(name, text, constants, faults):
                     written.setdefault(flag, name)
     for flag in blocks(root / "data/advise/flags.txt", "flag"):

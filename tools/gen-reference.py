@@ -6,8 +6,9 @@ usage: gen-reference.py [--check | --help-table FILE]
 
 The first page has every metric, what-if and check with its unit, meaning, formula and rating. The
 second has every rule of findings with its level and meaning, the third every caveat. So the pages
-cannot disagree with what is shown. With --check nothing is written: exit status 1 when a page is old. With --help-table both
-are written as C, for `assay --help metrics` and `assay --help findings`.
+cannot disagree with what is shown. With --check nothing is written: exit status 1 when a page is
+old. With --help-table the first two are written as C, for `assay --help metrics` and
+`assay --help findings`.
 """
 import importlib.util
 import pathlib
