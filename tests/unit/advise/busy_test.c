@@ -107,7 +107,7 @@ static void test_compared_texts(void **state)
     expect_of(&story, sql, "potential 0");
 }
 
-/* Vectors do not bring data of more than the second cache any sooner. */
+/* Vectors do not bring data of more than the second cache any sooner: the finding says so. */
 static void test_options_of_sweeps(void **state)
 {
     struct story story = {
@@ -117,7 +117,7 @@ static void test_options_of_sweeps(void **state)
                       " WHERE rule = 'scalar_options'";
 
     (void)state;
-    expect_of(&story, sql, "hint1");
+    expect_of(&story, sql, "potential1");
     story.metric[2].value = 5e5;
     expect_of(&story, sql, "potential0");
 }
