@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exchange/prv_lines.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -175,6 +176,7 @@ int as_lines_digest_file(const char *path, bool (*is_stopped)(void), uint64_t *o
     struct as_lines *l;
     as_stream_digest_init(&digest);
     AS_TRY(as_lines_open_digested(path, &digest, &l, err));
+    assert(l);
     int rc = 0;
     while (rc == 0 && !l->at_end) {
         l->begin = l->end = 0;

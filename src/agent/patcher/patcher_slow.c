@@ -194,6 +194,7 @@ void as_patcher_set_mark(void)
  * False: not known. */
 static bool read_thread_usage(struct rusage *usage)
 {
+    *usage = (struct rusage){0};
     if (as_agent.confined || as_agent_self.confined)
         return false;
     return as_kernel_call(SYS_getrusage, RUSAGE_THREAD, (long)usage, 0, 0, 0, 0) == 0;

@@ -165,7 +165,7 @@ __asm__(".text\n.globl as_variant_measure_nothing\n.hidden as_variant_measure_no
 
 static uint64_t count_changes(void)
 {
-    struct rusage usage;
+    struct rusage usage = {0};
     const long rc = as_kernel_call(SYS_getrusage, RUSAGE_THREAD, (long)&usage, 0, 0, 0, 0);
     return rc ? 0
               : (uint64_t)(usage.ru_nvcsw + usage.ru_nivcsw + usage.ru_majflt + usage.ru_minflt);
