@@ -441,7 +441,7 @@ of_cqa() { # of whole libraries; what changes bring, predicted and measured
 # Findings: the measured gain of each repair, and that the current rules promise no more.
 of_advice() {
     echo
-    echo "what mending brings (tests/advise)"
+    echo "savings of repairs (tests/advise)"
     python3 tests/advise/truth.py measure "$build/advice" || status=1
     python3 tests/advise/example.py check "$build/assay" "$build/advice-example" || status=1
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Planted faults of the example (examples/cg) held to what mending them brings: found, first
+"""Planted faults of the example (examples/cg) judged by what their repair saves: found, first
 among what is said of loops, with the right verdict, and a predicted gain near the measured one.
 
   example.py record ASSAY DIRECTORY        builds the example, records it with each fault, measures
@@ -9,7 +9,7 @@ among what is said of loops, with the right verdict, and a predicted gain near t
   example.py judge AGAIN DIRECTORY SCHEMA  the rules of now on what was recorded, in TAP
 
 The program is built plainly (FLAGS=plain), with small fields: vectors of 64 bytes divide so fast
-that the first fault costs little, and memory hides both. What mending saves are medians of runs
+that the first fault costs little, and memory hides both. Savings of repairs are medians of runs
 in turns, by the samples of the function with the fault and of the one that takes its place; what
 is predicted is a share of the same. recorded/ has runs of several cores.
 """
@@ -87,8 +87,8 @@ def record_in_turns(assay, directory):
     found = {}
     for fault, (_, _, function, instead) in FAULTS.items():
         took = [time_in(run[fault], function) for run in runs]
-        mended = statistics.median(time_in(run["none"], instead) for run in runs)
-        share = mended / statistics.median(took)
+        repaired = statistics.median(time_in(run["none"], instead) for run in runs)
+        share = repaired / statistics.median(took)
         found[fault] = (runs[-1][fault], took[-1], took[-1] * share)
     return found
 
@@ -102,11 +102,11 @@ def core_of(assay, program):
 def record_all(assay, directory):
     found = record_in_turns(assay, directory)
     core, measured = core_of(assay, directory / "cg"), read_measured()
-    for fault, (database, took, mended) in found.items():
-        measured[f"{core}-{fault}"] = (took, mended)
+    for fault, (database, took, repaired) in found.items():
+        measured[f"{core}-{fault}"] = (took, repaired)
         truth.shrink(database, EXAMPLE)
         truth.pack(database, f"example-{core}-{fault}")
-    rows = (f"{name} {took:.3f} {mended:.3f}\n" for name, (took, mended) in measured.items())
+    rows = (f"{name} {took:.3f} {repaired:.3f}\n" for name, (took, repaired) in measured.items())
     MEASURED.write_text("# core-fault, seconds in its hottest loop, in what is there without it "
                         "(example.py record)\n" + "".join(rows), encoding="ascii")
 
@@ -114,16 +114,16 @@ def record_all(assay, directory):
 def check(assay, directory):
     """Says what was predicted and what was saved; returns how many are wrong."""
     wrong_n = 0
-    for fault, (database, took, mended) in record_in_turns(assay, directory).items():
+    for fault, (database, took, repaired) in record_in_turns(assay, directory).items():
         rows = ask(database, "SELECT rule, level, ifnull(time_s, 0), ifnull(gain_s, 0),"
                    " ifnull(gain_low_s, 0), ifnull(gain_high_s, 0), text, workaround"
                    " FROM v_findings ORDER BY rank")
         found = [dict(zip(truth.KEYS, row)) for row in rows]
-        wrong = judge(found, fault, took - mended)
+        wrong = judge(found, fault, took - repaired)
         place = f"The loop at {FAULTS[fault][0]} "
         first = next((it for it in found if it["text"].startswith(place)), {"gain_s": 0})
-        print(f"example {fault:8} {took:8.3f} s  mended {mended:8.3f} s"
-              f"  saves {took - mended:.3f} s  predicted {first['gain_s']:.3f} s"
+        print(f"example {fault:8} {took:8.3f} s  repaired {repaired:8.3f} s"
+              f"  saves {took - repaired:.3f} s  predicted {first['gain_s']:.3f} s"
               f"  {wrong or 'as it should be'}", flush=True)
         wrong_n += bool(wrong)
     return wrong_n
@@ -146,17 +146,17 @@ def judge(found, fault, saved):
     if not re.search(says, first["text"]):
         return f"it does not say '{says}': {first['text']}"
     if abs(first["gain_s"] - saved) > WITHIN * saved:
-        return f"{first['gain_s']:.3f} s are predicted, mending saves {saved:.3f} s"
+        return f"{first['gain_s']:.3f} s are predicted, the repair saves {saved:.3f} s"
     return "" if first["high_s"] >= first["gain_s"] > first["low_s"] else "its gain is no bound"
 
 
 def points_of_all(again, directory, schema):
     measured = read_measured()
-    for name, (took, mended) in measured.items():
+    for name, (took, repaired) in measured.items():
         core, fault = name.rsplit("-", 1)
         found = truth.findings(again, f"example-{core}", fault, directory, schema)
-        yield f"example on {core}: {fault}, and what mending it saves", judge(found, fault,
-                                                                             took - mended)
+        yield f"example on {core}: {fault}, and what its repair saves", judge(found, fault,
+                                                                             took - repaired)
     cores = {name.rsplit("-", 1)[0] for name in measured}
     missing = {f"{core}-{fault}" for core in cores for fault in FAULTS} - measured.keys()
     yield "each fault, on each core", ", ".join(sorted(missing))

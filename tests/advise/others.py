@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of programs that others wrote (others/), which have no mended form: recorded once,
+"""What is said of programs that others wrote (others/), which have no repaired form: recorded once,
 and held to what an expert would not let pass.
 
   others.py record ASSAY DIRECTORY [NAME...]   makes their input, records them: recorded/

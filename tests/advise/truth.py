@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Findings held to what mending brings: programs (programs/) with one fault each, and mended.
+"""Judges findings by what a repair saves: programs (programs/) with one fault each, and repaired.
 
   truth.py record ASSAY DIRECTORY [NAME...]   builds both forms, records them with ASSAY, measures
                                               them in turns: recorded/ (./dev record does it)
@@ -10,7 +10,7 @@
 The head of a program says, as `key: value; ...`:
 
   finding                  the rule that speaks of the fault
-  flags, repair flags      -O3 without any; the mended form is also compiled with -DREPAIRED
+  flags, repair flags      -O3 without any; the repaired form is also compiled with -DREPAIRED
   compiler, libraries      gcc without; what is linked besides
   starter, variables       what starts it; variables that it is run with
   beside                   what runs meanwhile: a busy loop on processors 0 and 1 each
@@ -18,7 +18,7 @@ The head of a program says, as `key: value; ...`:
   seconds                  whose: it says them itself, `seconds X` on standard error. Without: its
                            processor time
   processors               on which its threads take turns: saved is what of their time is, for each
-  mended, repair           what mends it
+  repair                   the change that removes the fault
   says, advises            patterns of what the finding must say, and what to do
   behind                   findings that may come before it (why)
   within                   how much more than the time it is about may be saved (why)
@@ -41,7 +41,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAMS, RECORDED = HERE / "programs", HERE / "recorded"
-FORMS = ("fault", "mended")
+FORMS = ("fault", "repaired")
 SOURCES = (".c", ".cpp", ".F90", ".py")
 COMMENTS = {".py": "#", ".F90": "!"}
 PAIRS = 3
@@ -76,10 +76,10 @@ def build(name, form, directory):
     head, program = head_of(name), directory / f"{name}-{form}"
     if source_of(name).suffix == ".py":
         program = program.with_suffix(".py")
-        program.write_text(f"REPAIRED = {form == 'mended'}\n" + source_of(name).read_text())
+        program.write_text(f"REPAIRED = {form == 'repaired'}\n" + source_of(name).read_text())
         return ["/usr/bin/python3", str(program)]
     flags = head.get("flags", "-O3").split()
-    if form == "mended":
+    if form == "repaired":
         flags = head.get("repair flags", " ".join(flags)).split() + ["-DREPAIRED"]
     subprocess.run([head.get("compiler", "gcc"), "-g", "-fopenmp-simd", *flags,
                     str(source_of(name)), "-o", str(program), "-lm", "-pthread",
@@ -190,10 +190,10 @@ def record_all(assay, directory, chosen):
             record(assay, name, form, directory)
         measured[name] = measure(name, directory)
         print(name, *(f"{form} {measured[name][form]:.3f} s" for form in FORMS), flush=True)
-        lines = [f"{key} {value['fault']:.3f} {value['mended']:.3f}\n"
+        lines = [f"{key} {value['fault']:.3f} {value['repaired']:.3f}\n"
                  for key, value in sorted(measured.items())]
         (RECORDED / "measured.txt").write_text(
-            "# program, seconds with the fault, seconds mended (truth.py record)\n"
+            "# program, seconds with the fault, seconds repaired (truth.py record)\n"
             + "".join(lines), encoding="ascii")
 
 
@@ -201,7 +201,7 @@ def read_measured():
     path = RECORDED / "measured.txt"
     rows = (line.split() for line in path.read_text(encoding="ascii").splitlines()[1:]) \
         if path.exists() else ()
-    return {row[0]: {"fault": float(row[1]), "mended": float(row[2])} for row in rows}
+    return {row[0]: {"fault": float(row[1]), "repaired": float(row[2])} for row in rows}
 
 
 # ---- Judging --------------------------------------------------------------------------------
@@ -296,7 +296,7 @@ def out_of_order(found):
 
 
 def judge_promise(head, found, saved):
-    """What is wrong with the finding when mending saved so many seconds; "" when nothing is."""
+    """What is wrong with the finding when the repair saved so many seconds; "" when nothing is."""
     if found["level"] == "gain" and not found["low_s"] <= saved <= found["high_s"]:
         return f"{saved:.3f} s were saved, not {found['low_s']:.3f} to {found['high_s']:.3f}"
     # It claims no gain, but what it is about should hold one. Its time is counted by samples: a
@@ -308,18 +308,18 @@ def judge_promise(head, found, saved):
         return f"{saved:.3f} s were saved, and it is about {found['time_s']:.3f}"
     if head.get("saves", "").startswith("nothing"):
         return "" if found["level"] == "hint" else "it claims time, and is to save nothing"
-    return "" if saved > 0 else f"mending saved nothing ({saved:.3f} s)"
+    return "" if saved > 0 else f"the repair saved nothing ({saved:.3f} s)"
 
 
 def saved_of(name, measured):
-    """Seconds that mending saves of the recorded run: a host is not as fast at all times, so it is
-    the share that was measured. What a program says of itself is not of all its threads."""
+    """Seconds that the repair saves of the recorded run. A host is not as fast at all times, so it
+    is the share that was measured. What a program says of itself is not of all its threads."""
     if "seconds" in head_of(name):
-        return measured["fault"] - measured["mended"]
+        return measured["fault"] - measured["repaired"]
     ran_s, shared_by = sampled_s(f"{name}-fault"), head_of(name).get("processors")
-    if shared_by: # spinning threads take another time in each run; the mended form's is left of it
-        return (ran_s - measured["mended"]) / int(shared_by.split()[0])
-    return ran_s * (1 - measured["mended"] / measured["fault"])
+    if shared_by: # spinning threads take another time in each run: the repaired form's is left
+        return (ran_s - measured["repaired"]) / int(shared_by.split()[0])
+    return ran_s * (1 - measured["repaired"] / measured["fault"])
 
 
 def sampled_s(name):
@@ -347,18 +347,18 @@ def judge(again, name, directory, schema, measured):
     head = head_of(name)
     rule, behind = head["finding"], head.get("behind", "").split()
     fault = findings(again, name, "fault", directory, schema)
-    mended = findings(again, name, "mended", directory, schema)
-    for told in (fault, mended):
-        if isinstance(told, str):
-            return told
-    late = out_of_order(fault) or out_of_order(mended)
+    repaired = findings(again, name, "repaired", directory, schema)
+    for rows in (fault, repaired):
+        if isinstance(rows, str):
+            return rows
+    late = out_of_order(fault) or out_of_order(repaired)
     if late:
         return late
     found = [it for it in fault if it["rule"] == rule]
     if not found:
         return f"{rule} is not among {[it['rule'] for it in fault]}"
-    if any(it["rule"] == rule for it in mended):
-        return f"{rule} is said of the mended form, too"
+    if any(it["rule"] == rule for it in repaired):
+        return f"{rule} is said of the repaired form, too"
     first = next((it for it in fault if it["level"] in ("gain", "potential")
                   and it["rule"] not in behind), found[0])
     if found[0]["level"] != "hint" and first["rule"] != rule:
@@ -392,7 +392,7 @@ def points_of_all(again, directory, schema):
     for name in names([]):
         wrong = judge(again, name, directory, schema, measured[name]) if name in measured \
             else "was not recorded: ./dev record"
-        yield f"{name}: {head_of(name)['finding']}, and what mending it saves", wrong
+        yield f"{name}: {head_of(name)['finding']}, and what its repair saves", wrong
     yield "every rule has a program", ", ".join(without_program())
 
 
@@ -405,8 +405,8 @@ def main():
     elif verb == "measure":
         for name in names(words[1:]):
             seconds = measure(name, directory)
-            print(f"{name:16} {seconds['fault']:8.3f} s  mended {seconds['mended']:8.3f} s  "
-                  f"x{seconds['fault'] / max(seconds['mended'], 1e-3):.2f}", flush=True)
+            print(f"{name:16} {seconds['fault']:8.3f} s  repaired {seconds['repaired']:8.3f} s  "
+                  f"x{seconds['fault'] / max(seconds['repaired'], 1e-3):.2f}", flush=True)
     else:
         sys.exit(say_points(points_of_all(words[0], directory, pathlib.Path(words[2]))) > 0)
 

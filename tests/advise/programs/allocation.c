@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: memory_management; mended: one array in place of an object each. */
+/* finding: memory_management; repair: one array in place of an object each. */
 #include "program.h"
 
 #define N 1000

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: scalar_branches; mended: selected, and allowed to; repair flags: -O3 -fno-trapping-math
+/* finding: scalar_branches; repair: selected, and allowed to; repair flags: -O3 -fno-trapping-math
  */
 #include "program.h"
 

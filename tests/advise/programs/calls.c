@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: scalar_calls; mended: the function may be inlined */
+/* finding: scalar_calls; repair: the function may be inlined */
 #include "program.h"
 
 #define N 4000

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: scalar_chain; mended: the sum may be reordered. */
+/* finding: scalar_chain; repair: the sum may be reordered. */
 #include "program.h"
 
 #define N 4000

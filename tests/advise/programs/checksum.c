@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: no_debug; libraries: -lz; mended: the code that takes the time has debug information;
+/* finding: no_debug; libraries: -lz; repair: the code that takes the time has debug information;
  * saves: nothing (it tells where to look);
  * says: libz[.].* has no debug information and takes [0-9.]+ % of the time */
 #include "program.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: compression; libraries: -lz; mended: it is not kept for long, and copied;
+/* finding: compression; libraries: -lz; repair: it is not kept for long, and copied;
  * says: go into compressing and unpacking data; advises: A lower level */
 #include <zlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: copying; mended: pointers are exchanged. */
+/* finding: copying; repair: pointers are exchanged. */
 #include "program.h"
 
 #define N (1 << 18)

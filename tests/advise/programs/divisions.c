@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: divisions; mended: divided once, multiplied in the loop. */
+/* finding: divisions; repair: divided once, multiplied in the loop. */
 #include "program.h"
 
 #define N 4000

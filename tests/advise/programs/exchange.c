@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* finding: parallel_time; compiler: mpicc; starter: mpirun -n 2; options: --call-stacks off;
- * mended: the ranks exchange many values at once;
+ * repair: the ranks exchange many values at once;
  * says: MPI takes [0-9.]+ % of the time, waiting for other ranks, or moving data */
 #include <mpi.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: page_faults; mended: a part of the memory is used again and again;
+/* finding: page_faults; repair: a part of the memory is used again and again;
  * behind: memory_bandwidth narrow_accesses (the loop that touches it writes more than the caches
  * hold, too, and that time is the larger part) */
 #include <sys/mman.h>

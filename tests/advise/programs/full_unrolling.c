@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* finding: full_unrolling; flags: -O3 -march=native -mprefer-vector-width=512;
- * mended: four values stay in registers from step to step; advises: #pragma GCC unroll. */
+ * repair: four values stay in registers from step to step; advises: #pragma GCC unroll. */
 #include "program.h"
 
 typedef double wide __attribute__((vector_size(__BIGGEST_ALIGNMENT__)));

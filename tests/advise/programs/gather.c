@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: memory_latency; mended: the indices are sorted. */
+/* finding: memory_latency; repair: the indices are sorted. */
 #include "program.h"
 
 #define N (24 << 20)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: memory_given_back; mended: the arrays are kept. */
+/* finding: memory_given_back; repair: the arrays are kept. */
 #include "program.h"
 
 #define N (1 << 20)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* finding: load_imbalance; flags: -O2 -fopenmp; seconds: of the longest thread (those that wait
- * sleep); mended: shared out by what there is to do. */
+ * sleep); repair: shared out by what there is to do. */
 #include "program.h"
 
 #define N 2000

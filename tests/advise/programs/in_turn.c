@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* finding: waiting_in_turn; compiler: mpicc; starter: mpirun -n 2; options: --trace --call-stacks
- * off; seconds: of the slower rank; behind: scalar_chain (its work is a chain); mended: the ranks
+ * off; seconds: of the slower rank; behind: scalar_chain (its work is a chain); repair: the ranks
  * add up once, at the end; says: None is late by itself: the last one changes from call to call */
 #include <mpi.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: scalar_gather; mended: what the indices name is copied side by side, once;
+/* finding: scalar_gather; repair: what the indices name is copied side by side, once;
  * says: of its .* memory accesses go by indices */
 #include "program.h"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# finding: interpreter; mended: the loop runs in compiled code;
+# finding: interpreter; repair: the loop runs in compiled code;
 # says: % of the time runs the Python interpreter
 import hashlib
 import hmac

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: kernel_time; mended: asked once, and kept; says: % of the time is in the kernel */
+/* finding: kernel_time; repair: asked once, and kept; says: % of the time is in the kernel */
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>

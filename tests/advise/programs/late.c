@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* finding: late; compiler: mpicc; starter: mpirun -n 2; options: --trace --call-stacks off;
  * seconds: of the slower rank; behind: load_imbalance scalar_chain (the same rank by samples, its
- * work is a chain); mended: both ranks have as much to do; says: Rank 1 is late to MPI_Allreduce */
+ * work is a chain); repair: both ranks have as much to do; says: Rank 1 is late to MPI_Allreduce */
 #include <mpi.h>
 
 #include "program.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: lock_contention; mended: each thread adds up for itself, and combines once;
+/* finding: lock_contention; repair: each thread adds up for itself, and combines once;
  * behind: parallel_overhead (a gain of the same time, of which this says where it comes from) */
 #include <pthread.h>
 

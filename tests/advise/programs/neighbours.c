@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* finding: busy_waiting; flags: -O2 -fopenmp; starter: taskset -c 0,1; beside: a busy loop on each
  * of these processors; seconds: from start to end;
- * mended: threads that wait sleep;
+ * repair: threads that wait sleep;
  * says: code of OpenMP itself takes [0-9.]+ % of the time, while threads were ready to run for;
  * advises: OMP_WAIT_POLICY=passive */
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: input_output; mended: gathered in a buffer. */
+/* finding: input_output; repair: gathered in a buffer. */
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: scalar_arithmetic; mended: told that no two of the arrays overlap */
+/* finding: scalar_arithmetic; repair: told that no two of the arrays overlap */
 #include "program.h"
 
 #define N 2000

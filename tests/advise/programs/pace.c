@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: memory_pace; mended: all passes over a part of the array that stays in a cache;
+/* finding: memory_pace; repair: all passes over a part of the array that stays in a cache;
  * says: passes over at least [0-9.]+ MiB, more than the .* of the largest cache, at [0-9]+ GB/s */
 #include "program.h"
 

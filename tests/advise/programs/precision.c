@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* finding: double_precision; flags: -O3 -march=native -mprefer-vector-width=512;
- * mended: single precision, in vectors of twice as many values; advises: float. */
+ * repair: single precision, in vectors of twice as many values; advises: float. */
 #include "program.h"
 
 #define N 2048

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* finding: parallel_overhead; flags: -O2 -fopenmp; variables: OMP_WAIT_POLICY=active;
  * seconds: of the longest thread;
- * mended: one parallel region in place of one for each short step, whose threads take parts as they
+ * repair: one parallel region in place of one for each short step, whose threads take parts as they
  * come, so that one which begins late leaves its share to the other. */
 #include "program.h"
 

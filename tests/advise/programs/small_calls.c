@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: calls_in_loop; mended: the function may be inlined;
+/* finding: calls_in_loop; repair: the function may be inlined;
  * says: calls functions, from [12] place */
 #include "program.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* finding: lock_contention; starter: taskset -c 0,1; processors: 2 (to be recorded where nobody
- * else takes them: nobody knows then for whom its threads waited); mended: each thread adds up for
+ * else takes them: nobody knows then for whom its threads waited); repair: each thread adds up for
  * itself, and combines once; behind: scalar_chain (the
  * loop in the lock is one); says: Threads spend [0-9.]+ s at locks */
 #include <pthread.h>

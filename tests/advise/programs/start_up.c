@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: start_up; compiler: mpicc; starter: mpirun -n 2; mended: it computes for longer;
+/* finding: start_up; compiler: mpicc; starter: mpirun -n 2; repair: it computes for longer;
  * saves: nothing (a longer run has it as well, as a smaller share);
  * says: Starting MPI up and shutting it down take [0-9]+ % of the time */
 #include <mpi.h>

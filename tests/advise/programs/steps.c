@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: flat; mended: their caller does all steps in one pass;
+/* finding: flat; repair: their caller does all steps in one pass;
  * says: The profile is flat: the hottest function, .* takes [0-9.]+ % of the time */
 #include "program.h"
 

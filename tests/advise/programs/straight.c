@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: straight_code; mended: the function works on all elements, with the loop inside. */
+/* finding: straight_code; repair: the function works on all elements, with the loop inside. */
 #include "program.h"
 
 #define N 2000

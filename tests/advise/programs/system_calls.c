@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: system_calls; mended: asked once;
+/* finding: system_calls; repair: asked once;
  * within: 25 % (a system call leaves cold caches and predictors to the code behind it) */
 #include <sys/syscall.h>
 #include <unistd.h>

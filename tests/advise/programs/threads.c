@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: oversubscribed; mended: as many threads as processors;
+/* finding: oversubscribed; repair: as many threads as processors;
  * says: busy threads had .* processor; advises: Use [0-9]+ threads?, or give it more processors */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* finding: unaligned_access; flags: -O3 -march=native -mprefer-vector-width=512;
- * mended: rows are as long as a vector; advises: pad it. */
+ * repair: rows are as long as a vector; advises: pad it. */
 #include "program.h"
 
 #define ROWS  100

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: scalar_exit; mended: it looks for the end once a block;
+/* finding: scalar_exit; repair: it looks for the end once a block;
  * says: because what it loads or computes decides when it ends */
 #include "program.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: waiting; seconds: of the clock; mended: it goes on as soon as the answer is there;
+/* finding: waiting; seconds: of the clock; repair: it goes on as soon as the answer is there;
  * says: slept [0-9]+ % of their time, most of it from main; advises: condition variable */
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: memory_bandwidth; mended: all passes over a part of the arrays that stays in a cache. */
+/* finding: memory_bandwidth; repair: all passes over a part of the arrays that stays in a cache. */
 #include "program.h"
 
 #define N    (12 << 20)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: affinity; mended: a thread stays on its processor, whatever the number of its task;
+/* finding: affinity; repair: a thread stays on its processor, whatever the number of its task;
  * says: Threads change processor [0-9,.]+ times a second */
 #define _GNU_SOURCE
 #include <pthread.h>
