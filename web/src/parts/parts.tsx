@@ -25,6 +25,11 @@ export const RATING_MARKS = {
     poor: RATINGS.poor.mark,
 };
 
+/** Explains the marks of popRating. */
+export const POP_LEGEND =
+    `${RATING_MARKS.good} good from 80 %, ${RATING_MARKS.fair} fair from 60 %, ` +
+    `${RATING_MARKS.poor} poor below.`;
+
 export function RatingMark({ rating }: { rating: Rating }) {
     const { mark, word } = RATINGS[rating] ?? RATINGS.none;
     if (!mark) return null;

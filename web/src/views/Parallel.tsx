@@ -7,7 +7,7 @@ import { useReport } from '../context';
 import { type Parallel as Data, type TraceSizes, lineOf } from '../data/parallel';
 import { bytes, counted, integer, percent, seconds } from '../format';
 import { Grid } from '../grid/Grid';
-import { Empty, Facts, PageHead, Panel } from '../parts/parts';
+import { Empty, Facts, PageHead, Panel, POP_LEGEND } from '../parts/parts';
 import { Efficiency } from './Efficiency';
 import { Phases, TraceGains } from './Phases';
 import { TraceCounters } from './TraceCounters';
@@ -85,7 +85,7 @@ function Known({ data, runId }: { data: Data; runId: number }) {
                     title="Efficiency"
                     note={
                         'Useful is what is neither communication nor waiting nor having no work. ' +
-                        '● good from 80 %, ▲ fair from 60 %, ■ poor below.'
+                        POP_LEGEND
                     }
                 >
                     <Efficiency metrics={metrics} />

@@ -7,44 +7,8 @@ import { popRating } from '../data/models';
 import type { TraceGain, TracePhase } from '../data/parallel';
 import { percent, seconds } from '../format';
 import { Grid } from '../grid/Grid';
-import { Panel, RATING_MARKS } from '../parts/parts';
-import { phaseRows } from './trace_tables';
-
-interface Factor {
-    title: string;
-    meaning: string;
-    of: (phase: TracePhase) => number | null | undefined;
-}
-
-/** Each is the product of those to its right, down to the next product. */
-const FACTORS: Factor[] = [
-    {
-        title: 'Parallel',
-        meaning: 'Mean useful time of threads over the time.',
-        of: phase => phase.parallel_pct,
-    },
-    {
-        title: 'Load balance',
-        meaning:
-            'Mean over longest time of a rank outside MPI; without ranks useful time of threads.',
-        of: phase => phase.mpi_balance_pct ?? phase.balance_pct,
-    },
-    {
-        title: 'Communication',
-        meaning: 'Longest time outside MPI over the time; without ranks useful time of a thread.',
-        of: phase => phase.mpi_communication_pct ?? phase.communication_pct,
-    },
-    {
-        title: 'Serialisation',
-        meaning: 'Longest time of a rank outside MPI over the time on an ideal network.',
-        of: phase => phase.mpi_serialisation_pct,
-    },
-    {
-        title: 'Transfer',
-        meaning: 'Time on an ideal network over the time.',
-        of: phase => phase.mpi_transfer_pct,
-    },
-];
+import { Panel, POP_LEGEND, RATING_MARKS } from '../parts/parts';
+import { PHASE_FACTORS, phaseRows } from './trace_tables';
 
 function Share({ value }: { value: number | null | undefined }) {
     if (value === null || value === undefined) return <td class="number muted">–</td>;
@@ -57,7 +21,9 @@ function Share({ value }: { value: number | null | undefined }) {
 }
 
 function PhaseMatrix({ phases }: { phases: TracePhase[] }) {
-    const shown = FACTORS.filter(({ of }) => phases.some(phase => typeof of(phase) === 'number'));
+    const shown = PHASE_FACTORS.filter(({ of }) =>
+        phases.some(phase => typeof of(phase) === 'number'),
+    );
     return (
         <div class="scroll-x">
             <table class="plain matrix">
@@ -67,8 +33,8 @@ function PhaseMatrix({ phases }: { phases: TracePhase[] }) {
                         <th scope="col" class="number">
                             Time
                         </th>
-                        {shown.map(({ title, meaning }) => (
-                            <th scope="col" class="number" key={title} data-tip={meaning}>
+                        {shown.map(({ name, title, meaning }) => (
+                            <th scope="col" class="number" key={name} data-tip={meaning}>
                                 {title}
                             </th>
                         ))}
@@ -81,8 +47,8 @@ function PhaseMatrix({ phases }: { phases: TracePhase[] }) {
                                 {phase.name}
                             </th>
                             <td class="number">{seconds(phase.time_s)}</td>
-                            {shown.map(({ title, of }) => (
-                                <Share key={title} value={of(phase)} />
+                            {shown.map(({ name, of }) => (
+                                <Share key={name} value={of(phase)} />
                             ))}
                         </tr>
                     ))}
@@ -101,7 +67,7 @@ export function Phases({ phases }: { phases: TracePhase[] }) {
             title="Phases"
             note={
                 'Regions of the program over all calls. Communication is serialisation times ' +
-                'transfer. ● good from 80 %, ▲ fair from 60 %, ■ poor below.'
+                `transfer. ${POP_LEGEND}`
             }
         >
             <PhaseMatrix phases={all} />

@@ -354,6 +354,47 @@ function iterationOf({ iteration, calls_n }: TracePhase): string {
     return calls_n > 1 ? `${iteration} to ${iteration + calls_n - 1}` : `${iteration}`;
 }
 
+interface PhaseFactor {
+    name: string;
+    title: string;
+    meaning: string;
+    of: (phase: TracePhase) => number | null | undefined;
+}
+
+/** Shares of a phase. Communication is the product of the two behind it. */
+export const PHASE_FACTORS: PhaseFactor[] = [
+    {
+        name: 'parallel_pct',
+        title: 'Parallel efficiency',
+        meaning: 'Mean useful time of threads over the time.',
+        of: phase => phase.parallel_pct,
+    },
+    {
+        name: 'balance_pct',
+        title: 'Load balance',
+        meaning: 'Mean over longest time outside MPI; without ranks of useful time of threads.',
+        of: phase => phase.mpi_balance_pct ?? phase.balance_pct,
+    },
+    {
+        name: 'communication_pct',
+        title: 'Communication',
+        meaning: 'Longest time outside MPI over the time; without ranks useful time of a thread.',
+        of: phase => phase.mpi_communication_pct ?? phase.communication_pct,
+    },
+    {
+        name: 'serialisation_pct',
+        title: 'Serialisation',
+        meaning: 'Longest time of a rank outside MPI over the time on an ideal network.',
+        of: phase => phase.mpi_serialisation_pct,
+    },
+    {
+        name: 'transfer_pct',
+        title: 'Transfer',
+        meaning: 'Time on an ideal network over the time.',
+        of: phase => phase.mpi_transfer_pct,
+    },
+];
+
 export function phaseRows(phases: TracePhase[]): ViewRows {
     return madeView(
         'phases',
@@ -379,35 +420,13 @@ export function phaseRows(phases: TracePhase[]): ViewRows {
                 phases.map(one => one.time_s),
                 { bar: true },
             ),
-            shareColumn(
-                'parallel_pct',
-                'Parallel efficiency',
-                'Mean useful time of threads over the time.',
-                phases.map(one => one.parallel_pct),
-            ),
-            shareColumn(
-                'balance_pct',
-                'Load balance',
-                'Mean over longest time outside MPI; without ranks of useful time of threads.',
-                phases.map(one => one.mpi_balance_pct ?? one.balance_pct),
-            ),
-            shareColumn(
-                'communication_pct',
-                'Communication',
-                'Longest time outside MPI over the time; without ranks useful time of a thread.',
-                phases.map(one => one.mpi_communication_pct ?? one.communication_pct),
-            ),
-            shareColumn(
-                'serialisation_pct',
-                'Serialisation',
-                'Longest time of a rank outside MPI over the time on an ideal network.',
-                phases.map(one => one.mpi_serialisation_pct ?? null),
-            ),
-            shareColumn(
-                'transfer_pct',
-                'Transfer',
-                'Time on an ideal network over the time.',
-                phases.map(one => one.mpi_transfer_pct ?? null),
+            ...PHASE_FACTORS.map(({ name, title, meaning, of }) =>
+                shareColumn(
+                    name,
+                    title,
+                    meaning,
+                    phases.map(one => of(one) ?? null),
+                ),
             ),
             textColumn(
                 'busiest',
