@@ -6,7 +6,7 @@
 #include "advise/advise.h"
 #include "base/str.h"
 
-/* Whose findings, checks, what-ifs and metrics these are: as_experiment_forget. */
+/* Owner of the findings, checks, what-ifs and metrics of this pass, for as_experiment_forget. */
 #define AS_ADVISE_PASS "advise"
 
 struct as_advice {

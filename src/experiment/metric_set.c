@@ -51,7 +51,9 @@ static int check_set(const char *name, const struct as_set_metric *metric, size_
         return as_error_set(err, AS_ERR_LIMIT, "set %s: has %zu metrics, more than %d; divide it",
                             name, n, METRIC_MOST);
     if (!as_metric_set_is_name(name))
-        return as_error_set(err, AS_ERR_INTERNAL, "set %s: is no name", name);
+        return as_error_set(err, AS_ERR_INTERNAL,
+                            "set %s: the name is not valid; use lower-case letters, digits and _",
+                            name);
     for (size_t i = 0; i < n; i++)
         if (!as_metric_set_is_name(metric[i].metric.name) || metric[i].digits < 0 ||
             metric[i].digits > DIGITS_MOST || !as_origin_word((int)metric[i].origin))

@@ -11,8 +11,8 @@
  * than 10 % and computed less than 1 % of the maximum: a helper that handles messages. The
  * longest thread of a rank is always a worker, because a rank without work is part of the
  * imbalance. If the longest thread has fewer than 30 samples, shares of samples say little: then a
- * thread with less than 10 % of the most CPU time is idle. A daemon that MPI
- * starts for a program without mpirun is a launcher. */
+ * thread with less than 10 % of the largest CPU time is idle. A daemon that MPI starts for a
+ * program without mpirun is a launcher. */
 static const char sql[] =
     "UPDATE thread SET computing_ns = o.running_ns - o.parallel_ns,"
     " role = CASE WHEN o.is_launcher THEN 'launcher'"

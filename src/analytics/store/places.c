@@ -90,10 +90,10 @@ static int place_address(struct as_catalogue_module *code, uint64_t address, int
 {
     struct as_catalogue_place place;
     as_catalogue_find(code, address, &place);
-    if (place.function != AS_NONE)
+    if (place.function != AS_NONE) {
         AS_TRY(as_catalogue_row_function(code, place.function, function_id, err));
-    if (place.function != AS_NONE)
         AS_TRY(as_catalogue_row_inlined(code, place.inlined, function_id, err));
+    }
     return place.line ? as_catalogue_row_line(code, place.file, place.line, line_id, err) : 0;
 }
 

@@ -148,7 +148,7 @@ static void test_what_a_set_refuses(void **state)
     refused(as_metric_set_add(set, &function, 0, bad[0].row, err), INTERNAL, "another kind");
     as_metric_set_close(&set);
     refused(as_metric_set_open(e, "x; DROP TABLE run", AS_OBJECT_LOOP, "p", columns, 1, &set, err),
-            INTERNAL, "is no name");
+            INTERNAL, "the name is not valid; use lower-case letters, digits and _");
     assert_null(set);
     assert_int_equal(integer_of(e, "SELECT count(*) FROM set_loop_code"), 0);
     fine(as_experiment_close(&e, err));

@@ -164,7 +164,7 @@ static int meet(void *context, struct as_error *err)
     while (meeting.there_n < 2 && !late)
         late = pthread_cond_timedwait(&meeting.changed, &meeting.lock, &until);
     pthread_mutex_unlock(&meeting.lock);
-    return late ? as_error_set(err, AS_ERR_IO, "nobody came") : 0;
+    return late ? as_error_set(err, AS_ERR_IO, "the other thread did not come") : 0;
 }
 
 /* Long enough for the other to write first, if it might. */
